@@ -1,0 +1,31 @@
+"""The one seam of the palace: every door calls one function here, which checks the mode, validates, acts, announces."""
+
+from palace.services.drawers import create_drawer, delete_drawer, list_drawers, show_drawer
+from palace.services.filing import Filing, file_documents
+from palace.services.hierarchy import (
+    create_room,
+    create_wing,
+    delete_room,
+    delete_wing,
+    list_rooms,
+    list_wings,
+    show_room,
+    show_wing,
+)
+
+__all__ = [
+    "Filing",
+    "create_drawer",
+    "create_room",
+    "create_wing",
+    "delete_drawer",
+    "delete_room",
+    "delete_wing",
+    "file_documents",
+    "list_drawers",
+    "list_rooms",
+    "list_wings",
+    "show_drawer",
+    "show_room",
+    "show_wing",
+]

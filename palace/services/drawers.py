@@ -1,0 +1,113 @@
+"""Drawers written and read by hand: create, list, show, delete."""
+
+from __future__ import annotations
+
+from palace.clock import now
+from palace.domain.drawer import Drawer, DrawerSummary, Source
+from palace.domain.hierarchy import Deleted, Room
+from palace.domain.ids import new_id, parse_id
+from palace.domain.limits import effective_limit
+from palace.domain.modes import Caller
+from palace.domain.texts import content_hash
+from palace.errors import DrawerNameTaken, DrawerNotFound, InvalidInput, PalaceBusy
+from palace.modes import require_read, require_write
+from palace.services.hierarchy import RACE_TRIES, existing_room, existing_wing, require_name, resolve_place
+from palace.signals import drawers_written
+from palace.store import RecordExists, current
+from palace.store import drawers as table
+from palace.store.changes import Change, announce
+
+LISTING_LIMIT = 50
+
+
+async def list_drawers(caller: Caller, wing: str, room: str, limit: int | None = None) -> list[DrawerSummary]:
+    """The newest drawers of a room, without their content. Raises WingNotFound, RoomNotFound."""
+    require_read(caller, "drawer_list")
+    found = await existing_room(await existing_wing(wing), room)
+    return await table.list_drawers(current(), found.id, effective_limit(limit, LISTING_LIMIT))
+
+
+async def show_drawer(caller: Caller, wing: str, room: str, reference: str) -> Drawer:
+    """A drawer, named or by id, of a room. Raises WingNotFound, RoomNotFound, DrawerNotFound."""
+    require_read(caller, "drawer_show")
+    return await existing_drawer(await existing_room(await existing_wing(wing), room), reference)
+
+
+async def create_drawer(caller: Caller, wing: str, room: str, content: str, name: str | None = None) -> tuple[Drawer, bool]:
+    """Stores a text by hand; returns the drawer and whether it is new.
+
+    A missing wing or room is created. An unnamed text that the room already holds, current, is not stored again,
+    nor is a named one under the same name. Raises InvalidInput for a blank text, PathInvalid for an unusable name,
+    WingNotFound or RoomNotFound for an unknown id, DrawerNameTaken when the name holds other content.
+    """
+    require_write(caller, "drawer_create")
+    if not content.strip():
+        raise InvalidInput("content", "it is blank; a drawer holds text")
+    if "\0" in content:
+        raise InvalidInput("content", "it holds a NUL character, which is not text")
+    if name is not None:
+        require_name(name, "drawer")
+    digest = content_hash(content)
+    for _ in range(RACE_TRIES):
+        place = await resolve_place(wing, room)
+        if not place.room_is_new:
+            existing = await _existing_copy(place.room, digest, name)
+            if existing is not None:
+                return existing, False
+        drawer = _new_drawer(caller, place.room.id, content, digest, name)
+        changes = (*place.changes, Change("drawer", "created", drawer.id))
+        try:
+            await current().transact(
+                *place.fragments,
+                table.insert_drawers([drawer], unique_copies=True),
+                announce(drawer.created_at, *changes),
+            )
+        except RecordExists:
+            continue
+        await drawers_written.asend(sender=None)
+        return drawer, True
+    raise PalaceBusy(f"the room {room!r} is under heavy change and the drawer was not stored", help="Try again.")
+
+
+async def _existing_copy(room: Room, digest: str, name: str | None) -> Drawer | None:
+    if name is None:
+        return await table.current_copy(current(), room.id, digest)
+    holder = await table.find_drawer(current(), room.id, name, None)
+    if holder is not None and holder.content_hash != digest:
+        raise DrawerNameTaken(f"the room {room.name!r} holds other content under the name {name!r}")
+    return holder
+
+
+def _new_drawer(caller: Caller, room: str, content: str, digest: str, name: str | None) -> Drawer:
+    moment = now()
+    return Drawer(
+        id=new_id(),
+        room=room,
+        name=name,
+        content=content,
+        content_hash=digest,
+        source=Source("manual"),
+        tags=(),
+        requested_by=caller.requested_by,
+        job_id=None,
+        valid_from=moment,
+        valid_to=None,
+        created_at=moment,
+        updated_at=moment,
+    )
+
+
+async def delete_drawer(caller: Caller, wing: str, room: str, reference: str) -> Deleted:
+    """Removes one drawer; pending jobs do not hinder it. Raises as `show_drawer`."""
+    require_write(caller, "drawer_delete")
+    drawer = await existing_drawer(await existing_room(await existing_wing(wing), room), reference)
+    await current().transact(table.delete_drawer(drawer.id), announce(now(), Change("drawer", "deleted", drawer.id)))
+    return Deleted(0, 0, 1)
+
+
+async def existing_drawer(room: Room, reference: str) -> Drawer:
+    """The drawer of that room named `reference`, else with that id. Raises DrawerNotFound."""
+    drawer = await table.find_drawer(current(), room.id, reference, parse_id(reference))
+    if drawer is None:
+        raise DrawerNotFound(f"the room {room.name!r} has no drawer {reference!r}")
+    return drawer

@@ -1,0 +1,11 @@
+"""What the palace says to the apps above it. Lower apps never call higher ones; higher apps listen."""
+
+from __future__ import annotations
+
+from django.dispatch import Signal
+
+deletion_requested = Signal()
+"""Sent before a wing or room is deleted. Receivers return how many pending jobs of theirs write to the palace."""
+
+drawers_written = Signal()
+"""Sent after drawers were committed."""

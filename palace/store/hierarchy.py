@@ -1,0 +1,192 @@
+"""The tables `palace`, `wing` and `room`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from palace.domain.clock import Timestamp
+from palace.domain.hierarchy import Deleted, Room, Wing
+from palace.domain.ids import NIL, derived_id
+from palace.store.connection import Fragment, Store
+
+PALACE_ID = derived_id(NIL, "palace")
+"""One palace a database, so its record has one id that two first writers agree on."""
+
+PALACE_NAME = "default"
+
+ENSURE_PALACE = """
+INSERT IGNORE INTO palace {
+    id: type::record('palace', $palace_id), name: $palace_name, created_at: $palace_created_at
+} RETURN NONE;
+"""
+
+
+def ensure_palace(at: Timestamp) -> Fragment:
+    """Creates the palace's own record when it is missing."""
+    return Fragment(ENSURE_PALACE, {"palace_id": PALACE_ID, "palace_name": PALACE_NAME, "palace_created_at": at})
+
+
+READ_PALACE_NAME = "SELECT VALUE name FROM palace LIMIT 1;"
+
+
+async def palace_name(store: Store) -> str:
+    """The palace's name, `default` until a write created its record."""
+    names = await store.first(READ_PALACE_NAME)
+    return str(names[0]) if names else PALACE_NAME
+
+
+CREATE_WING = """
+CREATE type::record('wing', $wing_id) CONTENT {
+    palace: $wing_palace, name: $wing_name, description: $wing_description, created_at: $wing_created_at
+} RETURN NONE;
+"""
+
+
+def create_wing(id: str, name: str, description: str | None, at: Timestamp) -> Fragment:
+    """Creates a wing; the transaction fails with RecordExists when its name is taken."""
+    variables = {
+        "wing_id": id,
+        "wing_palace": PALACE_ID,
+        "wing_name": name,
+        "wing_description": description,
+        "wing_created_at": at,
+    }
+    return Fragment(CREATE_WING, variables)
+
+
+CREATE_ROOM = """
+CREATE type::record('room', $room_id) CONTENT {
+    wing: $room_wing, name: $room_name, description: $room_description, created_at: $room_created_at
+} RETURN NONE;
+"""
+
+
+def create_room(id: str, wing: str, name: str, description: str | None, at: Timestamp) -> Fragment:
+    """Creates a room; the transaction fails with RecordExists when its name is taken in the wing."""
+    variables = {
+        "room_id": id,
+        "room_wing": wing,
+        "room_name": name,
+        "room_description": description,
+        "room_created_at": at,
+    }
+    return Fragment(CREATE_ROOM, variables)
+
+
+# Counting per room through the room index is several times cheaper than grouping, which would decode every drawer.
+_WITH_COUNTS = """{
+    LET $rooms = (%s);
+    RETURN $rooms.map(|$room| object::extend($room, {
+        drawers: (SELECT VALUE count() FROM drawer WHERE room = $room.id GROUP ALL)[0] ?? 0
+    }));
+};
+"""
+_ROOM_FIELDS = "SELECT record::id(id) AS id, wing, name, description, created_at FROM room"
+ALL_ROOMS = _WITH_COUNTS % _ROOM_FIELDS
+ROOMS_OF_WING = _WITH_COUNTS % f"{_ROOM_FIELDS} WHERE wing = $wing"
+ONE_ROOM = _WITH_COUNTS % f"{_ROOM_FIELDS} WHERE id = type::record('room', $id)"
+WINGS = "SELECT record::id(id) AS id, palace, name, description, created_at FROM wing ORDER BY name;"
+WING_BY_NAME = "SELECT record::id(id) AS id, palace, name, description, created_at FROM wing WHERE name = $name;"
+WING_BY_ID = "SELECT record::id(id) AS id, palace, name, description, created_at FROM ONLY type::record('wing', $id);"
+
+
+async def list_wings(store: Store) -> list[Wing]:
+    """All wings by name, with their counts."""
+    wings, rooms = await store.query(WINGS + ALL_ROOMS)
+    return [_counted(wing, [room for room in rooms if room["wing"] == wing["id"]]) for wing in wings]
+
+
+async def find_wing(store: Store, reference: str, id: str | None) -> Wing | None:
+    """The wing named `reference`, else the one with the given id. Names come first."""
+    rows = await store.first(WING_BY_NAME, name=reference)
+    row = rows[0] if rows else (await store.first(WING_BY_ID, id=id) if id else None)
+    return _counted(row, await store.first(ROOMS_OF_WING, wing=row["id"])) if row else None
+
+
+def _counted(row: Mapping[str, Any], rooms: Sequence[Mapping[str, Any]]) -> Wing:
+    return Wing(
+        id=row["id"],
+        palace=row["palace"],
+        name=row["name"],
+        description=row.get("description"),
+        created_at=row["created_at"],
+        rooms=len(rooms),
+        drawers=sum(_count(room) for room in rooms),
+    )
+
+
+def _count(room: Mapping[str, Any]) -> int:
+    count = room["drawers"]
+    return int(count["count"] if isinstance(count, Mapping) else count)
+
+
+def _room(row: Mapping[str, Any], wing_name: str) -> Room:
+    return Room(
+        id=row["id"],
+        wing=row["wing"],
+        name=row["name"],
+        description=row.get("description"),
+        created_at=row["created_at"],
+        wing_name=wing_name,
+        drawers=_count(row),
+    )
+
+
+async def list_rooms(store: Store, wing: Wing) -> list[Room]:
+    """The rooms of a wing by name, with their counts."""
+    rows = await store.first(ROOMS_OF_WING, wing=wing.id)
+    return sorted((_room(row, wing.name) for row in rows), key=lambda room: room.name)
+
+
+async def find_room(store: Store, wing: Wing, reference: str, id: str | None) -> Room | None:
+    """The room of that wing named `reference`, else the one with the given id. Names come first."""
+    rooms = await list_rooms(store, wing)
+    named = (room for room in rooms if room.name == reference)
+    return next(named, None) or next((room for room in rooms if room.id == id), None)
+
+
+ROOM_KEYS = "SELECT record::id(id) AS id, wing, name FROM room WHERE wing IN $wings;"
+WING_KEYS = "SELECT record::id(id) AS id, name FROM wing;"
+
+
+async def matching_rooms(store: Store, wing: str | None, room: str | None) -> list[str]:
+    """Ids of the rooms with that wing name and that room name; None matches every name."""
+    wings = [row["id"] for row in await store.first(WING_KEYS) if wing is None or row["name"] == wing]
+    rows = await store.first(ROOM_KEYS, wings=wings)
+    return [row["id"] for row in rows if room is None or row["name"] == room]
+
+
+PLACES = """
+SELECT record::id(id) AS id, name, wing FROM room WHERE record::id(id) IN $rooms;
+SELECT record::id(id) AS id, name FROM wing;
+"""
+
+
+async def places(store: Store, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Wing name and room name of each of these rooms that exists."""
+    found, wings = await store.query(PLACES, rooms=list(set(rooms)))
+    names = {wing["id"]: wing["name"] for wing in wings}
+    return {room["id"]: (names[room["wing"]], room["name"]) for room in found if room["wing"] in names}
+
+
+DELETE_ROOMS = """
+DELETE drawer WHERE room IN $deleted_rooms RETURN NONE;
+DELETE $deleted_rooms.map(|$id| type::record('room', $id)) RETURN NONE;
+"""
+DELETE_WING = "DELETE type::record('wing', $deleted_wing) RETURN NONE;"
+
+
+def delete_rooms(rooms: Sequence[str]) -> Fragment:
+    """Removes these rooms and every drawer in them."""
+    return Fragment(DELETE_ROOMS, {"deleted_rooms": list(rooms)})
+
+
+def delete_wing(wing: str) -> Fragment:
+    """Removes a wing's own record; its rooms are removed by `delete_rooms` in the same transaction."""
+    return Fragment(DELETE_WING, {"deleted_wing": wing})
+
+
+def removed(wing: Wing) -> Deleted:
+    """What deleting this wing takes with it."""
+    return Deleted(1, wing.rooms, wing.drawers)

@@ -1,0 +1,1 @@
+"""The handlers of the kinds that belong to no other app."""

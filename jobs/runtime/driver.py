@@ -1,0 +1,88 @@
+"""Drives a handler through its units, in a worker's thread, and says how the run ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+
+from jobs import kinds, store
+from jobs.domain.job import Complete, Fail
+from jobs.errors import LeaseLost
+from jobs.runtime.run import JobRun, Unit
+from palace.errors import MemCastleError
+from palace.store import TransactionRefused, current
+
+logger = logging.getLogger("memcastle.jobs")
+
+
+class Stopped:
+    """The run ended early at a boundary; what was asked of the job decides what it becomes."""
+
+
+class Dropped:
+    """The job belongs to another worker; nothing may be written to it."""
+
+
+Ending = Complete | Fail | Stopped
+Outcome = Ending | Dropped
+
+
+def drive(run: JobRun) -> Outcome:
+    """Runs the job's handler to its end, or to the first boundary at which it must stop. Never raises."""
+    kind = kinds.find(run.job.kind)
+    if kind is None:
+        return Fail(f"this daemon cannot run jobs of the kind {run.job.kind!r}")
+    try:
+        return _through_units(run, kind.handler(run))
+    except LeaseLost:
+        return Dropped()
+    except TransactionRefused as refusal:
+        return Dropped() if refusal.reason == store.LEASE_LOST else _fault(run, refusal)
+    except MemCastleError as error:
+        return Fail(error.message)
+    except BaseException as error:
+        return _fault(run, error)
+
+
+def _fault(run: JobRun, error: BaseException) -> Fail:
+    logger.error("a job handler broke", extra={"job_id": run.job.id, "job_type": run.job.kind}, exc_info=error)
+    return Fail(f"the handler of {run.job.kind} jobs broke ({type(error).__name__}); the daemon's log has the traceback")
+
+
+def _through_units(run: JobRun, units: Generator[Unit, None, kinds.Params | None]) -> Outcome:
+    try:
+        while True:
+            if run.lost:
+                return Dropped()
+            if run.interrupted:
+                return Stopped()
+            try:
+                unit = next(units)
+            except StopIteration as end:
+                return Complete(_report(end.value))
+            requests = run.call(_saved(run, unit))
+            if requests.cancel or requests.pause:
+                return Stopped()
+    finally:
+        _close(run, units)
+
+
+async def _saved(run: JobRun, unit: Unit) -> store.Requests:
+    if unit.saved:
+        return await store.requests(current(), run.job.id, run.worker)
+    now = run.now()
+    return await store.save_checkpoint(current(), run.job, run.worker, unit.checkpoint, unit.progress, now, run.lease_from(now))
+
+
+def _report(value: kinds.Params | None) -> kinds.Params | None:
+    """The result, once it is known that it can be stored. Raises SerializationFailed."""
+    if value is not None:
+        store.json_text(value)
+    return value
+
+
+def _close(run: JobRun, units: Generator[Unit, None, kinds.Params | None]) -> None:
+    try:
+        units.close()
+    except Exception as error:
+        logger.error("a job handler broke while it was being closed", extra={"job_id": run.job.id}, exc_info=error)

@@ -1,0 +1,46 @@
+"""The job table and its SurrealQL."""
+
+from jobs.store.records import (
+    JobChanged,
+    counts,
+    insert,
+    list_jobs,
+    pending_palace_writers,
+    read,
+    request_stop,
+    transition,
+)
+from jobs.store.rows import change_of, json_text
+from jobs.store.runs import (
+    LEASE_LOST,
+    Requests,
+    checkpoint_fragment,
+    claim,
+    lease_lost,
+    renew_leases,
+    requests,
+    running,
+    save_checkpoint,
+)
+
+__all__ = [
+    "LEASE_LOST",
+    "JobChanged",
+    "Requests",
+    "change_of",
+    "checkpoint_fragment",
+    "claim",
+    "counts",
+    "insert",
+    "json_text",
+    "lease_lost",
+    "list_jobs",
+    "pending_palace_writers",
+    "read",
+    "renew_leases",
+    "request_stop",
+    "requests",
+    "running",
+    "save_checkpoint",
+    "transition",
+]

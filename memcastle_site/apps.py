@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class MemCastleSiteConfig(AppConfig):
+    name = "memcastle_site"

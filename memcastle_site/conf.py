@@ -1,0 +1,375 @@
+"""The configuration of the process: its sections, its layers, its places on disk.
+
+Layers, from low to high: defaults, the TOML file, the `MEMCASTLE_*` environment, the command-line flags.
+docs/configuration.md lists every key.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jobs import conf as jobs_conf
+from memcastle_site.gate.hosts import parse_authority, parse_origin
+from memcastle_site.logs import parse_levels
+from mining import conf as mining_conf
+from palace.configuration import (
+    FromText,
+    absolute_path,
+    boolean,
+    choice,
+    integer,
+    read_section,
+    section_keys,
+    setting,
+    strings,
+)
+from palace.errors import ConfigInvalid, FileFailed
+
+Section = TypeVar("Section")
+
+TOKEN_LENGTH = 16
+"""Fewest characters of `auth.token`."""
+
+_INTERVAL = re.compile(r"([0-9]{1,9})(ms|s|m)", re.ASCII)
+_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000}
+
+
+def _bind_address(value: object) -> str:
+    accepted = "an IPv4 or IPv6 address such as 127.0.0.1 or ::1, not a host name"
+    if not isinstance(value, str):
+        raise ValueError(accepted)
+    try:
+        return str(ipaddress.ip_address(str(value)))
+    except ValueError:
+        authority = parse_authority(value)
+        if authority is not None and authority.port is not None:
+            accepted = "an IP address alone; the port has a setting of its own, server.port (MEMCASTLE_PORT, --port)"
+        raise ValueError(accepted) from None
+
+
+def _host_name(text: str) -> str:
+    authority = parse_authority(text)
+    if authority is None or authority.port is not None:
+        raise ValueError
+    return authority.host
+
+
+def _web_origin(text: str) -> str:
+    origin = parse_origin(text)
+    if origin is None:
+        raise ValueError
+    return str(origin)
+
+
+def _level(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a string: a level or directives such as memcastle=debug,warn")
+    parse_levels(value)
+    return value.strip()
+
+
+def _token(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a string")
+    token = value.strip() if isinstance(value, FromText) else value
+    if token != token.strip():
+        raise ValueError("written without white space at its edges")
+    if len(token) < TOKEN_LENGTH:
+        raise ValueError(f"at least {TOKEN_LENGTH} characters long")
+    if not all(" " <= character <= "~" for character in token):
+        raise ValueError("made of printable ASCII characters, since no other fits into an HTTP header")
+    return str(token)
+
+
+def _store_mode(value: object) -> str:
+    if value != "embedded":
+        raise ValueError("'embedded'; this version opens no remote database")
+    return "embedded"
+
+
+def _sync(value: object) -> str:
+    word = value.strip().lower() if isinstance(value, str) else ""
+    interval = _INTERVAL.fullmatch(word)
+    long_enough = interval is not None and int(interval[1]) * _MILLISECONDS[interval[2]] > 100
+    if word not in ("every", "never") and not long_enough:
+        raise ValueError("'every', 'never' or an interval of more than 100 ms, such as 500ms, 2s or 1m")
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class PalaceConfig:
+    """Where the palace lies."""
+
+    path: Path = setting(
+        absolute_path,
+        env="MEMCASTLE_PALACE_PATH",
+        flag="--palace",
+        shown_default="$XDG_DATA_HOME/memcastle/default",
+        help="Directory of the palace, an absolute path. It is made when the daemon first starts.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Where the daemon listens and whom it answers."""
+
+    bind: str = setting(
+        _bind_address,
+        "127.0.0.1",
+        env="MEMCASTLE_BIND",
+        help="IP address to listen on. Beyond loopback, turn on auth.enabled as well.",
+    )
+    port: int = setting(
+        integer(0, 65_535),
+        8420,
+        env="MEMCASTLE_PORT",
+        help="TCP port to listen on; 0 lets the system choose, and commands find the port in the registry file.",
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        strings(_host_name, accepted="a list of host names without scheme, port or path"),
+        (),
+        env="MEMCASTLE_SERVER_ALLOWED_HOSTS",
+        help="Host names the daemon answers for beside IP addresses and localhost; others get 421.",
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        strings(_web_origin, accepted="a list of origins such as https://memory.example, without a path"),
+        (),
+        env="MEMCASTLE_SERVER_ALLOWED_ORIGINS",
+        help="Origins of web pages that may send requests beside the daemon's own pages; others get 403.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AuthConfig:
+    """Whether requests need the bearer token, and which token passes."""
+
+    enabled: bool = setting(
+        boolean,
+        False,
+        env="MEMCASTLE_AUTH_ENABLED",
+        help="Every request needs a bearer token, except GET /api/health and static files. Read once at start.",
+    )
+    token: str | None = setting(
+        _token,
+        None,
+        env="MEMCASTLE_AUTH_TOKEN",
+        secret=True,
+        help="A token that always passes, at least 16 characters; commands send it. A generated token passes beside it.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoreConfig:
+    """How the database is opened."""
+
+    mode: str = setting(_store_mode, "embedded", help="Only 'embedded': the daemon holds the database itself.")
+    sync: str = setting(
+        _sync,
+        "every",
+        env="MEMCASTLE_STORE_SYNC",
+        help="When writes reach the disk: after every transaction, never on purpose, or at an interval such as 500ms, 2s, 1m.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """The dashboard."""
+
+    enable: bool = setting(boolean, True, env="MEMCASTLE_WEB_ENABLE", help="Serve the dashboard under /ui.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggingConfig:
+    """What is logged, on stderr, and in which form."""
+
+    level: str = setting(
+        _level,
+        "info",
+        env="MEMCASTLE_LOG",
+        help="off, error, warn, info, debug or trace, or directives such as memcastle=debug,warn. "
+        "At info, components other than MemCastle speak from warn on.",
+    )
+    format: str = setting(
+        choice("text", "json"),
+        "text",
+        env="MEMCASTLE_LOG_FORMAT",
+        help="One line an event, as text or as a JSON object.",
+    )
+
+
+SECTIONS: tuple[tuple[str, type[Any]], ...] = (
+    ("palace", PalaceConfig),
+    (jobs_conf.PREFIX, jobs_conf.JobsConfig),
+    ("server", ServerConfig),
+    ("auth", AuthConfig),
+    (mining_conf.PREFIX, mining_conf.MiningConfig),
+    ("store", StoreConfig),
+    ("web", WebConfig),
+    ("logging", LoggingConfig),
+)
+"""Every table of the file with its section, in the order in which they are validated."""
+
+_RESERVED: Mapping[str, frozenset[str]] = {
+    "": frozenset(
+        {"assets", "credentials", "db", "dedup", "embeddings", "extraction", "miners", "plugins", "preferences", "triggers"}
+        | {"webhook"}
+    ),
+    "palace": frozenset({"preferences"}),
+    "store": frozenset({"url", "namespace", "database", "username", "password"}),
+    "mining": frozenset(
+        {"bundled_dir", "github_api_url", "registries", "source_memory_mib", "source_timeout_secs", "sources_dir"}
+        | {"trust", "trusted_keys"}
+    ),
+}
+"""By table ("" for the tables themselves): names of the file format that no part of this version reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The directories of MemCastle. `config` and `data` are None when no home directory is known."""
+
+    config: Path | None
+    data: Path | None
+    state: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The configuration in force and where it came from.
+
+    `file` is where the file was looked for (None without a home directory), `unknown` names what no version knows,
+    `unused` what belongs to a part of MemCastle that this version does not have; both are dotted names of the file.
+    """
+
+    sections: Mapping[type[Any], Any]
+    file: Path | None
+    file_exists: bool
+    unknown: tuple[str, ...]
+    unused: tuple[str, ...]
+    places: Places
+
+    def section(self, section: type[Section]) -> Section:
+        """One section, by its class."""
+        found: Section = self.sections[section]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDescription:
+    """One key as documents show it."""
+
+    key: str
+    env: str | None
+    default: str
+    help: str
+
+
+def load(flags: Mapping[str, object], environ: Mapping[str, str]) -> Loaded:
+    """Merges the layers and validates the result. `flags` holds `config` (a path) and keys such as `server.port`.
+
+    Raises FileFailed for a file that was named and cannot be read, ConfigInvalid for everything else.
+    """
+    places = locate(environ)
+    file, named = _config_file(flags, environ, places)
+    document = _read_file(file, named=named)
+    content: Mapping[str, object] = document or {}
+    sections: dict[type[Any], Any] = {}
+    for prefix, section in SECTIONS:
+        computed = {"path": places.data / "default"} if section is PalaceConfig and places.data else {}
+        sections[section] = read_section(section, prefix, _table(content, prefix), environ, flags, computed)
+    unknown, unused = _strangers(content)
+    return Loaded(sections, file, document is not None, unknown, unused, places)
+
+
+def locate(environ: Mapping[str, str]) -> Places:
+    """The XDG directories; a variable that is unset, empty or relative is ignored."""
+
+    home = Path(environ.get("HOME", ""))
+
+    def base(variable: str, below_home: str) -> Path | None:
+        given = Path(environ.get(variable, ""))
+        if given.is_absolute():
+            return given / "memcastle"
+        return home / below_home / "memcastle" if home.is_absolute() else None
+
+    state = base("XDG_STATE_HOME", ".local/state")
+    return Places(
+        config=base("XDG_CONFIG_HOME", ".config"),
+        data=base("XDG_DATA_HOME", ".local/share"),
+        state=state or Path(tempfile.gettempdir()) / "memcastle",
+    )
+
+
+def described_keys() -> Iterator[KeyDescription]:
+    """Every key that is read, in order."""
+    for prefix, section in SECTIONS:
+        defaults = {declared.name: declared.default for declared in fields(section)}
+        for name, declared in section_keys(section):
+            default = defaults[name]
+            shown = declared.shown_default or ("" if default in (None, MISSING) else _toml(default))
+            yield KeyDescription(f"{prefix}.{name}", declared.env, shown, declared.help)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _config_file(flags: Mapping[str, object], environ: Mapping[str, str], places: Places) -> tuple[Path | None, bool]:
+    """The file to read, and whether somebody named it."""
+    named = flags.get("config")
+    if named is None:
+        named = environ.get("MEMCASTLE_CONFIG")
+    if named is not None:
+        return Path(str(named)), True
+    return (places.config / "config.toml" if places.config else None), False
+
+
+def _read_file(file: Path | None, *, named: bool) -> Mapping[str, object] | None:
+    """The content of the file; None when it is not there and nobody named it."""
+    if file is None:
+        return None
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not named:
+            return None
+        raise FileFailed(f"the configuration file {str(file)!r} does not exist") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigInvalid(f"{file}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigInvalid(f"{file}: it is not UTF-8 text") from error
+    except (OSError, ValueError) as error:
+        raise FileFailed(f"the configuration file {str(file)!r} cannot be read: {error}") from error
+
+
+def _table(document: Mapping[str, object], prefix: str) -> Mapping[str, object]:
+    table = document.get(prefix, {})
+    if not isinstance(table, dict):
+        raise ConfigInvalid(f"{prefix}: it must be a table, [{prefix}]")
+    return table
+
+
+def _strangers(document: Mapping[str, object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the file holds and no section reads: unknown names, and names of parts that this version lacks."""
+    known = {prefix: {name for name, _ in section_keys(section)} for prefix, section in SECTIONS}
+    unknown: list[str] = []
+    unused: list[str] = []
+    for name, value in document.items():
+        if name not in known:
+            (unused if name in _RESERVED[""] else unknown).append(name)
+            continue
+        for key in value if isinstance(value, dict) else ():
+            if key not in known[name]:
+                (unused if key in _RESERVED.get(name, ()) else unknown).append(f"{name}.{key}")
+    return tuple(unknown), tuple(unused)

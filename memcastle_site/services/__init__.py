@@ -1,0 +1,17 @@
+"""The services of the daemon itself: its state, its configuration, its token, its end."""
+
+from memcastle_site.services.auth import authenticate, generate_token, require_satisfiable, revoke_token
+from memcastle_site.services.overview import Overview, overview
+from memcastle_site.services.status import config_report, request_shutdown, status
+
+__all__ = [
+    "Overview",
+    "authenticate",
+    "config_report",
+    "generate_token",
+    "overview",
+    "request_shutdown",
+    "require_satisfiable",
+    "revoke_token",
+    "status",
+]

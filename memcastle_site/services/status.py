@@ -1,0 +1,108 @@
+"""State and configuration of the daemon, for people and scripts; nothing in them is secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobs import services as jobs
+from jobs.conf import JobsConfig
+from memcastle_site import __version__
+from memcastle_site.conf import AuthConfig, WebConfig
+from memcastle_site.daemon import state
+from mining.conf import MiningConfig
+from palace.configuration import current as configured
+from palace.domain.modes import MemoryMode
+from palace.errors import StoreFailed
+from palace.store import Store, current
+from palace.store.drawers import count_drawers
+from palace.store.hierarchy import PALACE_NAME, palace_name
+from palace.store.migrations import migration_status
+
+
+async def status(mode: MemoryMode) -> dict[str, Any]:
+    """The daemon's status; a datastore that is down is reported in it, with all counts 0."""
+    daemon = state.current()
+    counts: dict[str, Any] = {
+        "palace_name": PALACE_NAME,
+        "drawer_count": 0,
+        "jobs_queued": 0,
+        "jobs_running": 0,
+        "jobs_paused": 0,
+    }
+    datastore: dict[str, Any] = {
+        "ok": False,
+        "backend": "",
+        "location": "",
+        "error": None,
+        "migration_version": 0,
+        "latest_version": 0,
+        "pending": [],
+    }
+    try:
+        store = current()
+        datastore |= {"backend": store.backend, "location": store.location}
+        counts = await _counts(store)
+        migrations = await migration_status(store)
+        datastore |= {
+            "ok": True,
+            "migration_version": migrations.current_version,
+            "latest_version": migrations.latest_version,
+            "pending": list(migrations.pending),
+        }
+    except StoreFailed as error:
+        datastore["error"] = error.message
+    return {
+        "version": __version__,
+        "uptime_secs": daemon.uptime_secs,
+        **counts,
+        "mode": mode.value,
+        "pid": daemon.pid,
+        "started_at": daemon.started_at,
+        "bind_addr": daemon.bind_addr,
+        "palace_path": str(daemon.palace_path),
+        "datastore": datastore,
+        "auth_enabled": configured(AuthConfig).enabled,
+    }
+
+
+async def _counts(store: Store) -> dict[str, Any]:
+    by_status = await jobs.counts()
+    return {
+        "palace_name": await palace_name(store),
+        "drawer_count": await count_drawers(store),
+        "jobs_queued": by_status.get("queued", 0),
+        "jobs_running": by_status.get("running", 0),
+        "jobs_paused": by_status.get("paused", 0),
+    }
+
+
+def config_report() -> dict[str, Any]:
+    """The configuration in force as far as it may be shown."""
+    daemon = state.current()
+    store = current()
+    jobs_config = configured(JobsConfig)
+    mining_config = configured(MiningConfig)
+    return {
+        "bind_addr": daemon.bind_addr,
+        "palace_path": str(daemon.palace_path),
+        "backend": store.backend,
+        "location": store.location,
+        "auth_enabled": configured(AuthConfig).enabled,
+        "web": {"enabled": configured(WebConfig).enable},
+        "jobs": {
+            "max_concurrency": jobs_config.max_concurrency,
+            "background_concurrency": jobs_config.background_limit,
+            "drain_timeout_secs": jobs_config.drain_timeout_secs,
+            "lease_ttl_secs": jobs_config.lease_ttl_secs,
+        },
+        "mining": {
+            "chunk_chars": mining_config.chunk_chars,
+            "max_file_bytes": mining_config.max_file_bytes,
+            "max_documents": mining_config.max_documents,
+        },
+    }
+
+
+def request_shutdown() -> None:
+    """Asks the daemon to stop; safe to repeat."""
+    state.current().request_shutdown()

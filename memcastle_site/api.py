@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI, Router, Schema
 from ninja.errors import HttpError, ValidationError
@@ -65,6 +67,12 @@ def refuse_request(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Ninja wraps what our parser raised; everything else it refuses concerns the body."""
     cause = error.__cause__
     return error_response(cause if isinstance(cause, MemCastleError) else InvalidInput("body", str(error)))
+
+
+@api.exception_handler(TooManyFieldsSent)
+def refuse_crowd(request: HttpRequest, error: TooManyFieldsSent) -> HttpResponse:
+    """Django reads query strings up to a number of parameters."""
+    return error_response(InvalidInput("query", f"it has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"))
 
 
 @api.exception_handler(Exception)

@@ -42,6 +42,8 @@ _TARGET = re.compile(r"\w[\w.-]*", re.ASCII)
 _BARE_VALUE = re.compile(r"[^\s\"=\\]+")
 _COLOURS = {"error": "31", "warn": "33", "info": "32", "debug": "36", "trace": "2"}
 _OWN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+# Django hands the request along, which would be printed with its query string.
+_NOT_SHOWN_OF_DJANGO = _OWN_ATTRIBUTES | {"request"}
 _VERBOSE = {0: "", 1: f",{OURS}=debug"}
 
 
@@ -101,7 +103,8 @@ _levelled: set[str] = set()
 def _apply(levels: Levels) -> None:
     # At info the libraries would tell about every connection and worker: they speak from warn on unless asked for.
     others = logging.WARNING if levels.default == logging.INFO else levels.default
-    chosen = {OURS: levels.default, **levels.named}
+    # Of requests Django tells a second time what was refused, with the path; only faults are news.
+    chosen = {OURS: levels.default, "django.request": max(others, logging.ERROR), **levels.named}
     for name in _levelled - set(chosen):
         logging.getLogger(name).setLevel(logging.NOTSET)
     _levelled.clear()
@@ -121,7 +124,8 @@ def _values(record: logging.LogRecord) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if (current := request_id.get()) is not None:
         values["request_id"] = current
-    values.update((key, value) for key, value in vars(record).items() if key not in _OWN_ATTRIBUTES)
+    not_shown = _NOT_SHOWN_OF_DJANGO if record.name.startswith("django.") else _OWN_ATTRIBUTES
+    values.update((key, value) for key, value in vars(record).items() if key not in not_shown)
     if record.exc_info and record.exc_info[0] is not None:
         values["exception"] = "".join(traceback.format_exception(*record.exc_info)).rstrip()
     elif record.exc_text:

@@ -20,6 +20,8 @@ async def unknown_route(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("static/<path:path>", static_file),
+    # Ninja answers its own root with Django's page for what does not exist.
+    path("api/", unknown_route),
     path("api/", api.urls),
     re_path(r"^api(?:/.*)?$", unknown_route),
     path("ui/", overview, name="overview"),

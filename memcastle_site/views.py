@@ -61,13 +61,16 @@ def _query(asked: str, wing: str) -> Any:
 def _shown(hit: SearchHit) -> dict[str, Any]:
     content = hit.drawer.content
     cut = len(content) > EXCERPT_CHARACTERS
+    origin = hit.drawer.source.origin
+    part = f"{origin.document}, part {origin.chunk + 1}" if origin is not None else hit.drawer.id
     return {
         "hit": hit,
+        "title": hit.drawer.name or part,
         "excerpt": content[:EXCERPT_CHARACTERS] + ("…" if cut else ""),
         "more": len(content) - EXCERPT_CHARACTERS if cut else 0,
     }
 
 
-async def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What an unknown address outside the API gets."""
+def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What an unknown address outside the API gets. Django calls error handlers in a thread, so this one waits for nothing."""
     return render(request, "memcastle_site/not_found.html", status=404)

@@ -10,7 +10,7 @@ class SourceNotFound(MemCastleError):
 
     code = "memcastle::source::not_found"
     status = 404
-    help = "List the sources with `python manage.py sources`."
+    help = "List the sources with GET /api/sources."
 
 
 class SourceFailed(MemCastleError):

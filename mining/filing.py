@@ -17,6 +17,7 @@ from palace.domain.names import problem_with_name
 from palace.services import Filing, create_room, file_documents
 from palace.store import Fragment, RecordExists, TransactionRefused, current
 from palace.store.drawers import Standing, names_taken, standing
+from palace.store.hierarchy import ROOM_GONE
 
 PLAN_TRIES = 5
 """How often a batch is compared anew because somebody changed the same drawers meanwhile."""
@@ -54,6 +55,8 @@ def _caller(sweep: Sweep) -> Caller:
 def _translated(refusal: TransactionRefused, ref: SourceRef) -> Exception:
     if refusal.reason == "lease_lost":
         return LeaseLost("the job belongs to another worker by now")
+    if refusal.reason == ROOM_GONE:
+        return SourceFailed("the room that the documents were to be filed into was deleted meanwhile")
     if refusal.reason == store.SOURCE_MOVED:
         return SourceFailed(f"another run of {ref.locator} filed documents meanwhile; retry this job to go on from there")
     return refusal

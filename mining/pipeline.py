@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from jobs.runtime.run import JobRun, Unit
@@ -52,40 +52,68 @@ def _start_cursor(run: JobRun, adapter: SourceAdapter, source: MinedSource, *, a
 def sweep_source(sweep: Sweep) -> Generator[Unit, None, dict[str, Any]]:
     """Files what is new or changed after the sweep's cursor; returns the job's result.
 
-    At most `mining.max_documents` documents are read and filed; what the stamps show to be unchanged is free.
+    At most `mining.max_documents` documents are read and filed; what turns out to be unchanged is free.
     """
     limit = configured(MiningConfig).max_documents
     whole = sweep.cursor is None
-    ask = sys.maxsize if sweep.adapter.lists_everything else max(0, limit - sweep.stats.filed)
+    everything = sweep.adapter.lists_everything
+    ask = sys.maxsize if everything else max(0, limit - sweep.stats.filed)
     discovery = sweep.adapter.discover(sweep.ref, sweep.cursor, ask)
-    if whole or not sweep.adapter.lists_everything:
+    if whole or not everything:
         sweep.stats.skips.add_all(discovery.skips)
     sweep.total = sweep.stats.documents + len(discovery.candidates)
     logger.info("mining", extra={"job_id": sweep.run.job.id, "candidates": len(discovery.candidates)})
-    finished = True
-    batch = Batch()
-    for candidate in discovery.candidates:
-        if sweep.stats.filed + len(batch.documents) >= limit and not sweep.is_current(candidate):
-            finished = False
-            break
-        _handle(sweep, candidate, batch)
+    exhausted = (yield from _file(sweep, discovery.candidates, limit)) and discovery.exhausted
+    if exhausted and everything and not whole:
+        exhausted = yield from _file(sweep, _behind(sweep), limit, behind=True)
+    yield from _flush(sweep, Batch(cursor=sweep.cursor), swept=exhausted)
+    return _result(sweep, limit, truncated=not exhausted, missing=_missing(sweep) if exhausted else None)
+
+
+def _behind(sweep: Sweep) -> list[Candidate]:
+    """What the cursor had passed before this run and is not filed as it is now.
+
+    A file can appear there with an old time (moved, restored), or was left out by a narrower run.
+    """
+    candidates = sweep.adapter.discover(sweep.ref, None, sys.maxsize).candidates
+    passed = [candidate for candidate in candidates if candidate.external_id not in sweep.listed]
+    sweep.listed.update(candidate.external_id for candidate in passed)
+    return [candidate for candidate in passed if not sweep.is_current(candidate)]
+
+
+def _file(sweep: Sweep, candidates: Sequence[Candidate], limit: int, *, behind: bool = False) -> Generator[Unit, None, bool]:
+    """Files these candidates batch by batch; False when the limit was reached before all of them had their turn."""
+    batch = Batch(cursor=sweep.cursor)
+    for candidate in candidates:
+        current = sweep.is_current(candidate)
+        if not current and sweep.stats.filed + len(batch.documents) >= limit:
+            # Only the comparison with what is filed tells how many documents of the batch count.
+            yield from _flush(sweep, batch)
+            batch = Batch(cursor=sweep.cursor)
+            if sweep.stats.filed >= limit:
+                return False
+        _handle(sweep, candidate, batch, current=current, behind=behind)
         if batch.is_full:
-            yield from _flush(sweep, batch, swept=False)
-            batch = Batch()
-    exhausted = finished and discovery.exhausted
-    yield from _flush(sweep, batch, swept=exhausted)
-    return _result(sweep, limit, truncated=not exhausted, missing=_missing(sweep, whole) if exhausted else None)
+            yield from _flush(sweep, batch)
+            batch = Batch(cursor=sweep.cursor)
+    yield from _flush(sweep, batch)
+    return True
 
 
-def _handle(sweep: Sweep, candidate: Candidate, batch: Batch) -> None:
-    """Reads a candidate unless its stamp says that nothing changed, and puts what it needs into the batch."""
+def _handle(sweep: Sweep, candidate: Candidate, batch: Batch, *, current: bool, behind: bool) -> None:
+    """Reads a candidate that is not current, and puts what it needs into the batch.
+
+    Behind the cursor, what is unfit was counted by the run that passed it.
+    """
+    raw = None if current else sweep.adapter.read(sweep.ref, candidate)
+    if behind and isinstance(raw, Skip):
+        return
     batch.handled += 1
-    batch.cursor = candidate.cursor_after
+    batch.cursor = sweep.cursor if behind else candidate.cursor_after
     sweep.listed.add(candidate.external_id)
-    if sweep.is_current(candidate):
+    if raw is None:
         sweep.count_unchanged(batch, candidate.external_id)
         return
-    raw = sweep.adapter.read(sweep.ref, candidate)
     if isinstance(raw, Skip):
         batch.skips.append(raw)
         return
@@ -96,14 +124,14 @@ def _handle(sweep: Sweep, candidate: Candidate, batch: Batch) -> None:
     batch.add(ReadDocument(document_key(source, raw.external_id), candidate.stamp, raw, document, cut))
 
 
-def _flush(sweep: Sweep, batch: Batch, *, swept: bool) -> Iterator[Unit]:
+def _flush(sweep: Sweep, batch: Batch, *, swept: bool = False) -> Iterator[Unit]:
     """Commits the batch; the unit tells the runner that everything of it is saved already."""
     if batch.handled or swept:
         commit(sweep, batch, swept=swept)
         yield Unit(sweep.progress(sweep.stats), sweep.checkpoint(sweep.cursor, sweep.stats), saved=True)
 
 
-def _missing(sweep: Sweep, whole: bool) -> list[str] | None:
+def _missing(sweep: Sweep) -> list[str] | None:
     """Documents filed earlier that the source does not list any more; None when this run cannot know.
 
     Nothing is done to them: a place that is not listed today may only be out of reach.
@@ -111,10 +139,7 @@ def _missing(sweep: Sweep, whole: bool) -> list[str] | None:
     narrowing = {option.name for option in sweep.adapter.options if option.breadth is not None}
     if not sweep.adapter.lists_everything or narrowing & sweep.ref.options.keys():
         return None
-    listed = sweep.listed
-    if not whole:
-        listed = {candidate.external_id for candidate in sweep.adapter.discover(sweep.ref, None, sys.maxsize).candidates}
-    return sorted(sweep.prepared.known.keys() - listed)
+    return sorted(sweep.prepared.known.keys() - sweep.listed)
 
 
 def _result(sweep: Sweep, limit: int, *, truncated: bool, missing: list[str] | None) -> dict[str, Any]:

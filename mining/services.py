@@ -52,7 +52,7 @@ async def submit_mine(caller: Caller, request: MineRequest) -> Job:
         require_name(request.wing, "wing")
     place = await asyncio.to_thread(_identity, chosen, locator, request.options)
     shape: dict[str, Any] = {"path": locator} if source == DIRECTORY else {"source": source, "locator": locator}
-    shape |= {"wing": request.wing, "options": dict(request.options)} | ({"full": True} if request.full else {})
+    shape |= {"wing": request.wing, "full": request.full, "options": dict(request.options)}
     return await jobs.submit("mine", shape, caller, exclusive=f"mine:{place}")
 
 

@@ -93,7 +93,8 @@ class Sweep:
         batch.unchanged_elsewhere += self.prepared.known[external_id].room not in self.prepared.home_rooms
 
     def progress(self, stats: MiningStats) -> Progress:
-        return Progress(stats.documents, self.total, f"{stats.documents} of {self.total} documents")
+        total = None if self.total is None else max(self.total, stats.documents)
+        return Progress(stats.documents, total, f"{stats.documents} of {total} documents")
 
     def checkpoint(self, cursor: object, stats: MiningStats) -> dict[str, Any]:
         return {"cursor": cursor, "stats": stats.to_json()}

@@ -28,7 +28,7 @@ class Body(Schema):
     model_config = ConfigDict(strict=True)
 
 
-Limit = Annotated[int | None, Field(ge=0, le=2**32 - 1)]
+Limit = Annotated[int, Field(ge=0, le=2**32 - 1)] | None
 """A listing's `limit`: absent or 0 is the default, a large one is capped by the service."""
 
 Flag = Literal["true", "false"]

@@ -48,10 +48,13 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE_SECONDS) -> Any:
     """The first true value of `condition`; fails the test when there is none in time."""
     deadline = time.monotonic() + patience
+    pause = 0.02
     while time.monotonic() < deadline:
         if value := condition():
             return value
-        time.sleep(0.02)
+        # What is watched is often at work on the same processors.
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.25)
     raise AssertionError(f"waited {patience} s in vain: {what}")
 
 

@@ -26,7 +26,7 @@ from palace.store import current, on_loop
 
 logger = logging.getLogger("memcastle.jobs")
 
-POLL_SECONDS = 1.0
+POLL_SECONDS = 2.0
 """How long a job of another daemon may wait to be seen; those of this process wake the workers at once."""
 SHORTEST_BEAT_SECONDS = 0.05
 JOIN_SECONDS = 1.0
@@ -195,14 +195,14 @@ class Scheduler:
         renewed = time.monotonic()
         while True:
             await asyncio.sleep(interval)
-            if self._consumer is not None and not self._draining:
-                self._consumer.check_worker_health()
             held = set(self._runs)
             try:
+                if self._consumer is not None and not self._draining:
+                    self._consumer.check_worker_health()
                 async with asyncio.timeout(interval):
                     alive = await store.renew_leases(current(), self.worker, add_seconds(now(), ttl)) if held else held
-            except (MemCastleError, TimeoutError) as error:
-                logger.error("the leases of running jobs could not be renewed", extra={"error": str(error) or "no answer"})
+            except Exception as error:
+                logger.error("the leases of running jobs could not be renewed", exc_info=error)
                 lost = held if time.monotonic() - renewed >= ttl else set()
             else:
                 renewed = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jobs.store.rows import counted
 from palace.domain.ids import NIL
 from palace.store import Store
 
@@ -11,10 +12,12 @@ PAGE_ROWS = 500
 BEFORE_ALL = NIL
 
 # One statement sees one state of the palace, so a drawer and its room cannot disagree because of a deletion in between.
+# A record range starts where the last page ended and comes in order of the keys; a condition on the id would read past
+# all drawers before it.
 PAGE = """
 SELECT record::id(id) AS id, room, type::record('room', room).wing AS wing, provenance.job_id AS job,
     IF provenance.job_id THEN type::record('job', provenance.job_id).status != NONE ELSE true END AS job_exists
-    FROM drawer WHERE id > type::record('drawer', $after) ORDER BY id LIMIT $rows;
+    FROM type::record('drawer', $after>..) LIMIT $rows;
 """
 
 
@@ -45,11 +48,9 @@ async def wings_named(store: Store, name: str) -> set[str]:
 
 
 COUNTS = """
-RETURN {
-    drawers: count(SELECT VALUE id FROM drawer),
-    stuck: count(SELECT VALUE id FROM job WHERE status = 'failed' AND recovery_attempts >= max_attempts),
-    running: count(SELECT VALUE id FROM job WHERE status = 'running' AND id != type::record('job', $audit)),
-};
+SELECT count() FROM drawer GROUP ALL;
+SELECT count() FROM job WHERE status = 'failed' AND recovery_attempts >= max_attempts GROUP ALL;
+SELECT count() FROM job WHERE status = 'running' AND id != type::record('job', $audit) GROUP ALL;
 """
 
 
@@ -66,4 +67,4 @@ class AuditCounts:
 
 async def audit_counts(store: Store, audit: str) -> AuditCounts:
     """Counts for the audit with that job id."""
-    return AuditCounts(**await store.first(COUNTS, audit=audit))
+    return AuditCounts(*(counted(rows) for rows in await store.query(COUNTS, audit=audit)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs.domain.job import Cancel, Event, Job, Status
-from jobs.store.rows import COLUMNS, change_of, job_of, json_text
+from jobs.store.rows import COLUMNS, change_of, counted, job_of, json_text
 from palace.domain.clock import Timestamp
 from palace.store import Fragment, Store, TransactionRefused
 from palace.store.changes import announce
@@ -89,7 +89,7 @@ COUNT = "".join(f"SELECT count() FROM job WHERE status = '{status.value}' GROUP 
 async def counts(store: Store) -> dict[Status, int]:
     """How many jobs have each status, zeros included."""
     answers = await store.query(COUNT)
-    return {status: _count(rows) for status, rows in zip(Status, answers, strict=True)}
+    return {status: counted(rows) for status, rows in zip(Status, answers, strict=True)}
 
 
 COUNT_WRITERS = """
@@ -99,11 +99,7 @@ SELECT count() FROM job WHERE status IN ['queued', 'running', 'paused'] AND writ
 
 async def pending_palace_writers(store: Store) -> int:
     """How many jobs that write to the palace have not ended."""
-    return _count(await store.first(COUNT_WRITERS))
-
-
-def _count(rows: list[dict[str, int]]) -> int:
-    return rows[0]["count"] if rows else 0
+    return counted(await store.first(COUNT_WRITERS))
 
 
 TRANSITION = f"""

@@ -67,3 +67,8 @@ def json_text(document: Mapping[str, Any]) -> str:
 def change_of(job: Job, action: str = "updated") -> Change:
     """What the outbox says of a change of this job."""
     return Change("job", action, job.id, (("job_kind", job.kind), ("status", job.status.value)))
+
+
+def counted(rows: list[dict[str, int]]) -> int:
+    """The number of a `SELECT count() … GROUP ALL`, which has no row when there is nothing to count."""
+    return rows[0]["count"] if rows else 0

@@ -6,6 +6,7 @@ from typing import Any
 
 from jobs import services as jobs
 from jobs.conf import JobsConfig
+from jobs.domain.job import Status
 from memcastle_site import __version__
 from memcastle_site.conf import AuthConfig, WebConfig
 from memcastle_site.daemon import state
@@ -70,9 +71,9 @@ async def _counts(store: Store) -> dict[str, Any]:
     return {
         "palace_name": await palace_name(store),
         "drawer_count": await count_drawers(store),
-        "jobs_queued": by_status.get("queued", 0),
-        "jobs_running": by_status.get("running", 0),
-        "jobs_paused": by_status.get("paused", 0),
+        "jobs_queued": by_status[Status.QUEUED],
+        "jobs_running": by_status[Status.RUNNING],
+        "jobs_paused": by_status[Status.PAUSED],
     }
 
 

@@ -11,7 +11,7 @@ from palace.domain.modes import Caller
 from palace.domain.texts import content_hash
 from palace.errors import DrawerNameTaken, DrawerNotFound, InvalidInput, PalaceBusy
 from palace.modes import require_read, require_write
-from palace.services.hierarchy import RACE_TRIES, existing_room, existing_wing, require_name, resolve_place
+from palace.services.hierarchy import RACE_TRIES, existing_room, existing_wing, require_name, resolve_place, still_stands
 from palace.signals import drawers_written
 from palace.store import RecordExists, current
 from palace.store import drawers as table
@@ -64,8 +64,9 @@ async def create_drawer(caller: Caller, wing: str, room: str, content: str, name
             )
         except RecordExists:
             continue
-        await drawers_written.asend(sender=None)
-        return drawer, True
+        if await still_stands(place):
+            await drawers_written.asend(sender=None)
+            return drawer, True
     raise PalaceBusy(f"the room {room!r} is under heavy change and the drawer was not stored", help="Try again.")
 
 

@@ -13,6 +13,7 @@ from palace.signals import drawers_written
 from palace.store import Fragment, current
 from palace.store.changes import Change, announce
 from palace.store.drawers import close_drawers, insert_drawers
+from palace.store.hierarchy import require_rooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Filing:
         return cls(
             (
                 *((close_drawers(closings),) if closings else ()),
-                *((insert_drawers(drawers),) if drawers else ()),
+                *((require_rooms({drawer.room for drawer in drawers}), insert_drawers(drawers)) if drawers else ()),
             ),
             documents,
         )
@@ -39,8 +40,8 @@ async def file_documents(caller: Caller, filing: Filing, along: Sequence[Fragmen
     """Commits a batch of documents together with the caller's own fragments (rows, cursor, checkpoint).
 
     Raises RecordExists when a name or id was taken meanwhile, and TransactionRefused with the reason
-    `drawer_closed` when a drawer to end was ended or deleted meanwhile, or with a reason of the caller's own
-    fragments. Nothing is written then.
+    `drawer_closed` when a drawer to end was ended or deleted meanwhile, `room_gone` when a room to file into was,
+    or with a reason of the caller's own fragments. Nothing is written then.
     """
     require_write(caller, "mine")
     # One notice a document, without an id because a document is many drawers.

@@ -72,7 +72,8 @@ async def create_room(caller: Caller, wing: str, name: str, description: str | N
             await current().transact(*place.fragments, announce(place.room.created_at, *place.changes))
         except RecordExists:
             continue
-        return place.room, place.room_is_new
+        if await still_stands(place):
+            return place.room, place.room_is_new
     raise PalaceBusy(f"the room {name!r} kept appearing and disappearing", help="Try again.")
 
 
@@ -82,8 +83,7 @@ async def delete_wing(caller: Caller, reference: str) -> Deleted:
     wing = await existing_wing(reference)
     await refuse_while_busy("wing", wing.name)
     rooms = [room.id for room in await table.list_rooms(current(), wing)]
-    change = Change("wing", "deleted", wing.id)
-    await current().transact(table.delete_rooms(rooms), table.delete_wing(wing.id), announce(now(), change))
+    await _remove(table.delete_wing(wing.id, rooms), Change("wing", "deleted", wing.id))
     return table.removed(wing)
 
 
@@ -92,8 +92,18 @@ async def delete_room(caller: Caller, wing: str, reference: str) -> Deleted:
     require_write(caller, "room_delete")
     room = await existing_room(await existing_wing(wing), reference)
     await refuse_while_busy("room", room.name)
-    await current().transact(table.delete_rooms([room.id]), announce(now(), Change("room", "deleted", room.id)))
+    await _remove(table.delete_rooms([room.id]), Change("room", "deleted", room.id))
     return Deleted(0, 1, room.drawers)
+
+
+async def _remove(removal: Fragment, change: Change) -> None:
+    """Removes a part of the palace in one transaction, then what writers that were under way have put into it meanwhile.
+
+    The database isolates by snapshots: a writer and a removal that do not see each other both succeed. Whoever
+    commits first is seen by the second look of the other one: the writer's is `still_stands`.
+    """
+    await current().transact(removal, announce(now(), change))
+    await current().transact(removal)
 
 
 async def refuse_while_busy(kind: str, name: str) -> None:
@@ -165,6 +175,14 @@ async def resolve_place(wing_reference: str, room_reference: str, description: s
         room_is_new=True,
         fragments=(*wing_fragments, creation),
     )
+
+
+async def still_stands(place: Place) -> bool:
+    """Whether a place that was just written into exists; if not, what was written there is removed."""
+    if await table.place_stands(current(), place.wing.id, place.room.id):
+        return True
+    await current().transact(table.delete_rooms([place.room.id]))
+    return False
 
 
 def new_wing(name: str, description: str | None) -> tuple[Wing, tuple[Fragment, ...], tuple[Change, ...]]:

@@ -7,6 +7,8 @@ length of a query. Threads reach it through `on_loop`.
 from __future__ import annotations
 
 import asyncio
+import atexit
+import functools
 import logging
 import random
 import time
@@ -24,6 +26,7 @@ DATABASE = "palace"
 CONFLICT_RETRIES = 8
 CONFLICT_PAUSE_SECONDS = 0.005
 SLOW_QUERY_SECONDS = 1.0
+SETTLING_SECONDS = 0.25
 
 Answer = TypeVar("Answer")
 
@@ -132,6 +135,7 @@ async def open_embedded(directory: Path, *, sync: str = "every") -> Store:
     """
     from surrealdb import AsyncSurreal
 
+    _settle_at_exit()
     await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
     endpoint = f"surrealkv://{directory}" + ("" if sync == "every" else f"?sync={sync}")
     try:
@@ -147,6 +151,16 @@ async def open_embedded(directory: Path, *, sync: str = "every") -> Store:
             ) from error
         raise StoreFailed(f"the database in {directory} could not be opened: {error}") from error
     return Store(handle, str(directory), "embedded")
+
+
+@functools.cache
+def _settle_at_exit() -> None:
+    """Makes the end of the process wait a moment for the engine's threads.
+
+    A thread of the engine that gives back a Python object after the interpreter began to go down aborts the process
+    (one exit in ten, when it follows a close at once). Waiting without the interpreter lock lets all of them finish.
+    """
+    atexit.register(time.sleep, SETTLING_SECONDS)
 
 
 def _results(answer: Mapping[str, Any]) -> list[Any]:
@@ -203,12 +217,18 @@ def on_loop(coroutine: Coroutine[Any, Any, Answer], timeout: float | None = None
 
     Must never be called on that loop itself, where it would wait for ever; that raises RuntimeError.
     """
-    loop = current().loop
     try:
-        running = asyncio.get_running_loop()
-    except RuntimeError:
-        running = None
-    if running is loop:
+        loop = current().loop
+        if _running_loop() is loop:
+            raise RuntimeError("on_loop was called on the loop that owns the palace")
+    except BaseException:
         coroutine.close()
-        raise RuntimeError("on_loop was called on the loop that owns the palace")
+        raise
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

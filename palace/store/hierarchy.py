@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from palace.domain.clock import Timestamp
@@ -170,11 +170,37 @@ async def places(store: Store, rooms: Sequence[str]) -> dict[str, tuple[str, str
     return {room["id"]: (names[room["wing"]], room["name"]) for room in found if room["wing"] in names}
 
 
+PLACE_STANDS = """
+RETURN record::exists(type::record('wing', $wing)) AND record::exists(type::record('room', $room));
+"""
+
+
+async def place_stands(store: Store, wing: str, room: str) -> bool:
+    """Whether the wing and the room with these ids still exist."""
+    return bool(await store.first(PLACE_STANDS, wing=wing, room=room))
+
+
+ROOM_GONE = "room_gone"
+REQUIRE_ROOMS = f"""
+IF $required_rooms.any(|$id| !record::exists(type::record('room', $id))) {{ THROW '{ROOM_GONE}' }};
+"""
+
+
+def require_rooms(rooms: Iterable[str]) -> Fragment:
+    """Makes the transaction throw `ROOM_GONE` when one of these rooms does not exist."""
+    return Fragment(REQUIRE_ROOMS, {"required_rooms": sorted(set(rooms))})
+
+
 DELETE_ROOMS = """
 DELETE drawer WHERE room IN $deleted_rooms RETURN NONE;
 DELETE $deleted_rooms.map(|$id| type::record('room', $id)) RETURN NONE;
 """
-DELETE_WING = "DELETE type::record('wing', $deleted_wing) RETURN NONE;"
+# Rooms that were created since the listing go too.
+DELETE_WING = f"""
+LET $deleted_rooms = array::union($listed_rooms, (SELECT VALUE record::id(id) FROM room WHERE wing = $deleted_wing));
+{DELETE_ROOMS}
+DELETE type::record('wing', $deleted_wing) RETURN NONE;
+"""
 
 
 def delete_rooms(rooms: Sequence[str]) -> Fragment:
@@ -182,9 +208,9 @@ def delete_rooms(rooms: Sequence[str]) -> Fragment:
     return Fragment(DELETE_ROOMS, {"deleted_rooms": list(rooms)})
 
 
-def delete_wing(wing: str) -> Fragment:
-    """Removes a wing's own record; its rooms are removed by `delete_rooms` in the same transaction."""
-    return Fragment(DELETE_WING, {"deleted_wing": wing})
+def delete_wing(wing: str, rooms: Sequence[str]) -> Fragment:
+    """Removes a wing with these rooms, those it has got meanwhile, and every drawer in them."""
+    return Fragment(DELETE_WING, {"deleted_wing": wing, "listed_rooms": list(rooms)})
 
 
 def removed(wing: Wing) -> Deleted:

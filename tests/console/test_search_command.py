@@ -15,6 +15,7 @@ def hit(**values: Any) -> dict[str, Any]:
         "id": "5f9c2b9e-7d3a-4a35-9d6f-0c1b2a3d4e5f",
         "name": "src/parser.py",
         "content": "first line\nthe parser reads configuration\nlast line",
+        "source": {"kind": "file", "uri": None, "agent": None},
         "wing_name": "django",
         "room_name": "src",
         "score": 7.25,
@@ -68,6 +69,17 @@ def test_a_terminal_gets_rank_score_place_and_excerpt(shell: Shell, daemon: Fake
     assert " 2. django/src/5f9c2b9e-7d3a-4a35-9d6f-0c1b2a3d4e5f" in text
     assert "ended 2026-03-01" in text
     assert "\x1b" not in text
+
+
+def test_a_hit_without_a_name_says_which_part_of_which_document_it_is(shell: Shell, daemon: FakeDaemon) -> None:
+    shell.environ["NO_COLOR"] = "1"
+    origin = {"document": "src/a\nb.py", "chunk": 1}
+    unnamed = hit(name=None, source={"kind": "file", "uri": None, "agent": None, "origin": origin})
+    by_hand = hit(name=None)
+    daemon.on("GET /api/search", [unnamed, by_hand])
+    text = shell.run(Search, "parser", terminal=True).out
+    assert " 1. django/src/5f9c2b9e-7d3a-4a35-9d6f-0c1b2a3d4e5f  src/a\\nb.py, part 2  7.250\n" in text
+    assert " 2. django/src/5f9c2b9e-7d3a-4a35-9d6f-0c1b2a3d4e5f  7.250\n" in text
 
 
 def test_nothing_found_is_no_failure(shell: Shell, daemon: FakeDaemon) -> None:

@@ -150,7 +150,7 @@ async def test_a_control_request_starts_again_when_the_job_changed_meanwhile(
             await gate.under_way()
         await real(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(services.store, "transition", claimed_in_between)
+    monkeypatch.setattr(store, "transition", claimed_in_between)
     asked = await services.cancel(queued.id)
     assert (asked.status, asked.cancel_requested) == (Status.RUNNING, True)
     gate.let()

@@ -80,7 +80,6 @@ async def test_a_handler_that_breaks_while_it_is_closed_does_not_undo_the_cancel
             yield from gate.handler(run)
         finally:
             raise RuntimeError("clean-up broke")
-        return None
 
     kinds.register(kind("untidy", work))
     await start_scheduler()

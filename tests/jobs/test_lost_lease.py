@@ -7,7 +7,6 @@ import pytest
 from jobs import kinds, store
 from jobs.domain.job import Progress, Status
 from jobs.errors import LeaseLost
-from jobs.runtime import scheduler as scheduling
 from jobs.runtime.run import JobRun, Unit
 from palace.clock import now
 from palace.domain.clock import add_seconds
@@ -157,7 +156,7 @@ async def test_a_daemon_that_cannot_renew_for_a_whole_lease_gives_its_runs_up(
         return None
 
     kinds.register(kind("waits", waits))
-    monkeypatch.setattr(scheduling.store, "renew_leases", unreachable)
+    monkeypatch.setattr(store, "renew_leases", unreachable)
     caplog.set_level(logging.INFO)
     await start_scheduler(lease_ttl_secs=0)
     submitted = await submit("waits")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from jobs import kinds, services
@@ -34,7 +36,7 @@ async def test_a_pause_or_cancel_is_stored_before_it_is_answered(start_scheduler
     ids=["cancel", "pause", "cancel beats pause"],
 )
 async def test_recovery_does_what_was_asked_and_charges_nothing(
-    palace: Store, requests: dict[str, bool], expected: Status
+    palace: Store, requests: dict[str, Any], expected: Status
 ) -> None:
     crashed = await left_running(recovery_attempts=2, checkpoint={"done": 7}, **requests)
     assert await Scheduler().recover() == 1

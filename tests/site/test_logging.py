@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
+from django.utils.log import log_response
 
 from memcastle_site.conf import LoggingConfig
 from memcastle_site.logs import TRACE, configure, parse_levels, request_id
@@ -143,6 +146,20 @@ def test_request_id_is_on_every_line_of_its_request(capsys: pytest.CaptureFixtur
         request_id.reset(token)
 
     assert ("request_id=r-1" in line) if form == "text" else (json.loads(line)["request_id"] == "r-1")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_query_string_of_a_request_is_never_logged(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    request = RequestFactory().get("/api/search", {"q": "my-secret-plan"})
+    configure(LoggingConfig(format=form), {})
+    log_response("Bad Request: %s", request.path, response=HttpResponse(status=400), request=request)
+    assert capsys.readouterr().err == ""
+
+    configure(LoggingConfig(format=form, level="django.request=warn"), {})
+    log_response("Bad Request: %s", request.path, response=HttpResponse(status=400), request=request)
+    line = capsys.readouterr().err
+    assert "Bad Request: /api/search" in line
+    assert "my-secret-plan" not in line
 
 
 HOSTILE = "one\ntwo\r\x1b[31mred\x9b\u2028three\u202egnp\ud800\0"

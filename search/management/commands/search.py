@@ -73,8 +73,15 @@ def render_hits(console: Console, hits: Sequence[Mapping[str, Any]], query: str,
     for rank, hit in enumerate(hits, 1):
         ended = f"  ended {moment(hit['valid_to'])}" if hit.get("valid_to") else ""
         place = harmless_line(f"{hit['wing_name']}/{hit['room_name']}/{hit['name'] or hit['id']}")
-        console.print(
-            Text.assemble((f"{rank:>2}. ", "dim"), (place, "bold"), (f"  {hit['score']:.3f}{ended}", "dim")), soft_wrap=True
-        )
+        aside = f"  {_part(hit)}{hit['score']:.3f}{ended}"
+        console.print(Text.assemble((f"{rank:>2}. ", "dim"), (place, "bold"), (aside, "dim")), soft_wrap=True)
         for line in excerpt(hit["content"], query, max(width - 4, 20)):
             console.print(Text(f"    {line}"), soft_wrap=True)
+
+
+def _part(hit: Mapping[str, Any]) -> str:
+    """Which part of which document a drawer is that has no name to tell it."""
+    origin = hit["source"].get("origin")
+    if hit["name"] or origin is None:
+        return ""
+    return harmless_line(f"{origin['document']}, part {origin['chunk'] + 1}") + "  "

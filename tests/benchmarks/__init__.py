@@ -1,0 +1,1 @@
+"""Benchmarks: run with `make bench`. They print figures and never fail on them."""

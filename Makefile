@@ -1,5 +1,5 @@
 # Everything lives in .venv; the system's Python packages are never touched.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 

@@ -26,8 +26,8 @@ from search.api import router as search_router
 logger = logging.getLogger("memcastle.api")
 
 DESCRIPTION = (
-    "The REST interface of a MemCastle daemon. Every refusal has the same body: `error` says what failed, `code` is "
-    "stable and made to be matched on, `help` says what to do."
+    "The REST interface of a MemCastle daemon. Every refusal has the same body: error says what failed, code is "
+    "stable and made to be matched on, help says what to do."
 )
 
 api = NinjaAPI(

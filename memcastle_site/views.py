@@ -9,16 +9,17 @@ from django.shortcuts import render
 
 from memcastle_site import services
 from memcastle_site.conf import WebConfig
+from memcastle_site.console.excerpt import excerpt
 from memcastle_site.errors import RouteNotFound
 from memcastle_site.http import error_response
 from palace.configuration import current as configured
 from palace.domain.modes import Caller
 from palace.errors import MemCastleError
-from search.domain.query import query_from_text
+from search.domain.query import SearchQuery, query_from_text
 from search.services import SearchHit, search
 
 CALLER = Caller(requested_by="web")
-EXCERPT_CHARACTERS = 320
+EXCERPT_COLUMNS = 110
 
 
 async def overview(request: HttpRequest) -> HttpResponse:
@@ -33,7 +34,7 @@ async def overview(request: HttpRequest) -> HttpResponse:
     if asked:
         try:
             found = await search(CALLER, _query(asked, wing))
-            page["hits"] = [_shown(hit) for hit in found]
+            page["hits"] = [_shown(hit, asked) for hit in found]
         except MemCastleError as error:
             page["refusal"] = error
     seen = await services.overview(CALLER)
@@ -41,36 +42,16 @@ async def overview(request: HttpRequest) -> HttpResponse:
     return render(request, "memcastle_site/overview.html", page)
 
 
-def _query(asked: str, wing: str) -> Any:
-    return query_from_text(
-        q=asked,
-        limit=None,
-        wing=wing or None,
-        room=None,
-        ranking=None,
-        tags=(),
-        source_kind=None,
-        as_of=None,
-        from_=None,
-        until=None,
-        include_historical=False,
-        expand=False,
-    )
+def _query(asked: str, wing: str) -> SearchQuery:
+    return query_from_text(q=asked, wing=wing or None)
 
 
-def _shown(hit: SearchHit) -> dict[str, Any]:
-    content = hit.drawer.content
-    cut = len(content) > EXCERPT_CHARACTERS
+def _shown(hit: SearchHit, asked: str) -> dict[str, Any]:
     origin = hit.drawer.source.origin
     part = f"{origin.document}, part {origin.chunk + 1}" if origin is not None else hit.drawer.id
     return {
         "hit": hit,
         "title": hit.drawer.name or part,
-        "excerpt": content[:EXCERPT_CHARACTERS] + ("…" if cut else ""),
-        "more": len(content) - EXCERPT_CHARACTERS if cut else 0,
+        "lines": excerpt(hit.drawer.content, asked, EXCERPT_COLUMNS),
+        "characters": len(hit.drawer.content),
     }
-
-
-def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What an unknown address outside the API gets. Django calls error handlers in a thread, so this one waits for nothing."""
-    return render(request, "memcastle_site/not_found.html", status=404)

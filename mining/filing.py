@@ -145,9 +145,11 @@ def _plan(
 ) -> Plan:
     room = _room(sweep, read)
     old = before.chunks if before is not None else ()
+    stays = before is not None and before.room == room
     name = read.document.name
     if name is not None and name in taken[room]:
-        first = standings.get(old[0].drawer) if old else None
+        # The one that holds it may be the drawer that is about to be replaced.
+        first = standings.get(old[0].drawer) if old and stays else None
         name = name if first is not None and first.name == name else None
     return plan_document(
         read.raw,
@@ -157,7 +159,7 @@ def _plan(
             StandingChunk(chunk.index, chunk.hash, chunk.drawer, chunk.drawer in standings and standings[chunk.drawer].current)
             for chunk in old
         ],
-        before is not None and _same_metadata(before, read),
+        before is not None and stays and _same_metadata(before, read),
         {chunk.drawer: standings[chunk.drawer].current for chunk in read.chunks if chunk.drawer in standings},
         name,
         Context(

@@ -75,7 +75,7 @@ def plan_document(
     document: CanonicalDocument,
     chunks: Sequence[Chunk],
     standing: Sequence[StandingChunk],
-    same_metadata: bool,
+    keeps_equal: bool,
     taken_ids: Mapping[str, bool],
     name: str | None,
     context: Context,
@@ -83,8 +83,9 @@ def plan_document(
 ) -> Plan:
     """What turns the standing chunks of a document into the new ones.
 
-    A chunk whose text and metadata have not changed keeps its drawer, whatever became of that drawer: what a person
-    corrected or deleted does not come back because another part of the document changed.
+    A chunk whose text has not changed keeps its drawer, whatever became of that drawer: what a person corrected or
+    deleted does not come back because another part of the document changed. `keeps_equal` is False when the document's
+    metadata or its room changed: then it moves whole, so that no room holds a part of it only.
     `taken_ids` holds those derived ids that a drawer has already: True when that drawer is current (a replay wrote
     it), False when it has ended (the text returned to an older form, so a fresh id is needed). `name` is the name for
     chunk 0, already found to be free, or None.
@@ -96,7 +97,7 @@ def plan_document(
     superseded = 0
     for chunk in chunks:
         before = old.get(chunk.index)
-        if before is not None and before.hash == chunk.hash and same_metadata:
+        if before is not None and before.hash == chunk.hash and keeps_equal:
             filed.append((chunk.index, chunk.hash, before.drawer))
             continue
         if taken_ids.get(chunk.drawer):

@@ -165,7 +165,7 @@ MALFORMED = {
     "quotes and brackets": "'\"`<>{}[]();",
     "a record id": "job:8d8ac610",
     "another script": "图数据库",
-    "8000 characters": "a" * 8000,
+    "4000 characters": "a" * 4000,
 }
 
 
@@ -200,7 +200,7 @@ def changed_paths(route: Route) -> list[str]:
         right.replace("/api/", "/api/./"),
         right.replace("/api/", "/api/v1/"),
         right.replace("/api/", "/api/x/../"),
-        right.replace("/api/", "/API/").replace("/API/", "/api/", 1).upper().replace("/API/", "/api/", 1),
+        "/api" + right.removeprefix("/api").upper(),
     ]
 
 
@@ -216,15 +216,21 @@ def test_paths_that_almost_name_a_route(every_route: list[Route], wire: Wire) ->
     "target",
     [
         *("/api", "/api/", "/api//", "/api/nope", "/api/nope/", "/api/%00", "/api/..", "/api/../etc/passwd"),
-        *("/api/wings%2F", "/api/wings?/", "/api/docs/", "/api/openapi.json/", "/api/openapi.yaml", "/api/static/app.css"),
+        *(
+            "/api/wings%2F",
+            "/api/wings%0A",
+            "/api/a%0D%0Ab",
+            "/api/docs/",
+            "/api/openapi.json/",
+            "/api/openapi.yaml",
+            "/api/static/app.css",
+        ),
         *("/api/" + "a" * 8000, "/api" + "/a" * 4000),
     ],
     ids=lambda target: target[:40],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "BREW"])
 def test_paths_below_api_that_no_route_has(wire: Wire, method: str, target: str) -> None:
-    if target == "/api/wings?/":
-        target = "/api/wing?/"
     refused(wire.ask(method, target), 404, "server::route_not_found")
 
 
@@ -235,7 +241,12 @@ def test_paths_longer_than_a_request_head(every_route: list[Route], wire: Wire) 
 
 
 def test_bytes_that_are_no_request(wire: Wire) -> None:
-    for request in (b"GET /api/wings\r\n\r\n", b"nonsense\r\n\r\n", b"GET /api/a b HTTP/1.1\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n"):
+    for request in (
+        b"GET /api/wings\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"GET /api/a b HTTP/1.1\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\n\r\n",
+    ):
         refused(wire.exchange(request), 400, "input::invalid", "request")
         wire.close()
 

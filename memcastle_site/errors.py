@@ -109,6 +109,7 @@ class ClientRemoteRejected(MemCastleError):
     """The daemon refused the request; status, inner code and help are the daemon's own."""
 
     code = "memcastle::client::remote_rejected"
+    help = "docs/errors.md explains the code that the daemon gave."
 
 
 class CommandAborted(MemCastleError):

@@ -13,8 +13,8 @@ from mining.domain.stats import MiningStats
 from mining.store import KnownDocument, MinedSource
 from palace.domain.hierarchy import Wing
 
-BATCH_DOCUMENTS = 64
-BATCH_CHARACTERS = 400_000
+BATCH_DOCUMENTS = 32
+BATCH_CHARACTERS = 100_000
 BATCH_HANDLED = 500
 """Documents handled, unchanged and skipped ones included, after which a batch is committed in any case."""
 

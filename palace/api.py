@@ -101,7 +101,7 @@ async def delete_room(request: HttpRequest, wing: Reference, room: Reference) ->
     return (await services.delete_room(caller(request), wing, room)).as_json()
 
 
-@router.get("/wings/{wing}/rooms/{room}/drawers", response=list[DrawerSummaryOut])
+@router.get("/wings/{wing}/rooms/{room}/drawers", response=list[DrawerSummaryOut], exclude_unset=True)
 async def list_drawers(
     request: HttpRequest, wing: Reference, room: Reference, limit: Annotated[Limit, Query()] = None
 ) -> list[dict[str, Any]]:

@@ -156,4 +156,5 @@ UPDATE job SET lease_expires_at = $expires_at WHERE status = 'running' AND lease
 
 async def renew_leases(store: Store, worker: str, expires_at: Timestamp) -> set[str]:
     """Renews the leases of all jobs that the worker runs, and gives their ids. Not announced: it is no news."""
-    return set(await store.first(RENEW, worker=worker, expires_at=expires_at))
+    renewed, *_ = await store.transact(Fragment(RENEW, {"worker": worker, "expires_at": expires_at}))
+    return set(renewed)

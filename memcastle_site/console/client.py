@@ -162,5 +162,5 @@ def accepted(answer: Answer) -> Any:
         raise ClientRequestFailed(f"HTTP {answer.status} came without an error body of MemCastle")
     code = body.get("code") or "no code"
     raise ClientRemoteRejected(
-        f"the daemon refused (HTTP {answer.status}, {code}): {body['error']}", help=body.get("help") or ""
+        f"the daemon refused (HTTP {answer.status}, {code}): {body['error']}", help=body.get("help") or None
     )

@@ -29,6 +29,7 @@ class JobUnfinished(MemCastleError):
     """A job that was waited for ended, or stopped, without completing."""
 
     code = "memcastle::cli::job_unfinished"
+    help = "See what became of it with `python manage.py job show ID`."
 
 
 def kind_of(job: Mapping[str, Any]) -> str:

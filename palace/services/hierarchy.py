@@ -65,7 +65,7 @@ async def create_room(caller: Caller, wing: str, name: str, description: str | N
     """The room of that name and whether it is new. A missing wing is created; an unknown wing id raises WingNotFound."""
     require_write(caller, "room_create")
     for _ in range(RACE_TRIES):
-        place = await resolve_place(wing, name, description)
+        place = await resolve_place(wing, name, description, by_name=True)
         if not place.fragments:
             return place.room, False
         try:
@@ -147,10 +147,13 @@ class Place:
         )
 
 
-async def resolve_place(wing_reference: str, room_reference: str, description: str | None = None) -> Place:
+async def resolve_place(
+    wing_reference: str, room_reference: str, description: str | None = None, *, by_name: bool = False
+) -> Place:
     """The room to write into, existing or about to be created in the caller's transaction.
 
-    Raises WingNotFound or RoomNotFound for an id that nothing has, PathInvalid for a name that cannot be given.
+    With `by_name` the room is called `room_reference`, which is never read as an id. Raises WingNotFound or RoomNotFound
+    for an id that nothing has, PathInvalid for a name that cannot be given.
     """
     wing = await table.find_wing(current(), wing_reference, parse_id(wing_reference))
     wing_fragments: tuple[Fragment, ...] = ()
@@ -158,12 +161,13 @@ async def resolve_place(wing_reference: str, room_reference: str, description: s
         if parse_id(wing_reference) is not None:
             raise WingNotFound(f"there is no wing with the id {wing_reference}")
         wing, wing_fragments, _ = new_wing(wing_reference, None)
+    room_id = None if by_name else parse_id(room_reference)
     room = None
     if not wing_fragments:
-        room = await table.find_room(current(), wing, room_reference, parse_id(room_reference))
+        room = await table.find_room(current(), wing, room_reference, room_id)
     if room is not None:
         return Place(wing, room, wing_is_new=False, room_is_new=False, fragments=())
-    if parse_id(room_reference) is not None:
+    if room_id is not None:
         raise RoomNotFound(f"the wing {wing.name!r} has no room with the id {room_reference}")
     require_name(room_reference, "room")
     room = Room(new_id(), wing.id, room_reference, description, now(), wing.name)

@@ -64,6 +64,7 @@ class Store:
     def __init__(self, handle: Any, location: str, backend: str) -> None:
         self._handle = handle
         self._loop = asyncio.get_running_loop()
+        self._writing = asyncio.Lock()
         self.location = location
         """Where the data is, without any secret."""
         self.backend = backend
@@ -102,10 +103,11 @@ class Store:
         """The result of the first statement."""
         return (await self.query(sql, **variables))[0]
 
-    async def transact(self, *fragments: Fragment) -> None:
-        """Runs all fragments in one transaction: either everything is written or nothing.
+    async def transact(self, *fragments: Fragment) -> list[Any]:
+        """Runs all fragments in one transaction, either everything or nothing; gives the results of all statements.
 
-        Raises as `query` does.
+        Transactions of this process wait for each other. The engine would let them run side by side, find that both
+        touched the full-text index, and make one of them start again. Raises as `query` does.
         """
         variables: dict[str, Any] = {}
         for fragment in fragments:
@@ -113,7 +115,9 @@ class Store:
                 raise ValueError(f"fragments of one transaction share the variables {sorted(shared)}")
             variables.update(fragment.variables)
         body = "\n".join(fragment.sql for fragment in fragments)
-        await self.query(f"BEGIN TRANSACTION;\n{body}\nCOMMIT TRANSACTION;", **variables)
+        async with self._writing:
+            results = await self.query(f"BEGIN TRANSACTION;\n{body}\nCOMMIT TRANSACTION;", **variables)
+        return results[1:-1]
 
     async def _send(self, sql: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         try:

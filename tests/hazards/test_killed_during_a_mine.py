@@ -51,7 +51,7 @@ async def test_ten_mines_survive_one_or_two_kills_each(tmp_path: Path) -> None:
     with running_daemon(tmp_path / "home") as daemon:
         for number in range(MINES):
             root = tmp_path / f"tree-{number}"
-            trees[root] = grow_tree(root, chance.randint(150, 220), chance.randrange(10**6))
+            trees[root] = grow_tree(root, chance.randint(150, 180), chance.randrange(10**6), characters=(100, 700))
             jobs[root] = submit(daemon, root)
             for _ in range(chance.choice((1, 1, 2))):
                 kills += killed_past(daemon, jobs[root], chance.choice((0, 0, 64, 128)), chance)

@@ -15,6 +15,8 @@ from palace.store import Fragment, RecordExists, Store, TransactionRefused
 from palace.store.changes import announce
 
 LEASE_LOST = "lease_lost"
+RENEWAL_PATIENCE_SECONDS = 1.0
+"""How long a renewal lets other writers go first. The deletion of a large wing takes longer than a lease lasts."""
 CLAIM_TRIES = 5
 """How often a claim looks again after another worker was faster."""
 
@@ -156,5 +158,6 @@ UPDATE job SET lease_expires_at = $expires_at WHERE status = 'running' AND lease
 
 async def renew_leases(store: Store, worker: str, expires_at: Timestamp) -> set[str]:
     """Renews the leases of all jobs that the worker runs, and gives their ids. Not announced: it is no news."""
-    renewed, *_ = await store.transact(Fragment(RENEW, {"worker": worker, "expires_at": expires_at}))
+    renew = Fragment(RENEW, {"worker": worker, "expires_at": expires_at})
+    renewed, *_ = await store.transact(renew, patience=RENEWAL_PATIENCE_SECONDS)
     return set(renewed)

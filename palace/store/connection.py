@@ -12,7 +12,8 @@ import functools
 import logging
 import random
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -103,11 +104,12 @@ class Store:
         """The result of the first statement."""
         return (await self.query(sql, **variables))[0]
 
-    async def transact(self, *fragments: Fragment) -> list[Any]:
+    async def transact(self, *fragments: Fragment, patience: float | None = None) -> list[Any]:
         """Runs all fragments in one transaction, either everything or nothing; gives the results of all statements.
 
         Transactions of this process wait for each other. The engine would let them run side by side, find that both
-        touched the full-text index, and make one of them start again. Raises as `query` does.
+        touched the full-text index, and make one of them start again. What cannot wait for a long one says how many
+        seconds it will, and then runs beside it. Raises as `query` does.
         """
         variables: dict[str, Any] = {}
         for fragment in fragments:
@@ -115,9 +117,22 @@ class Store:
                 raise ValueError(f"fragments of one transaction share the variables {sorted(shared)}")
             variables.update(fragment.variables)
         body = "\n".join(fragment.sql for fragment in fragments)
-        async with self._writing:
+        async with self._turn(patience):
             results = await self.query(f"BEGIN TRANSACTION;\n{body}\nCOMMIT TRANSACTION;", **variables)
         return results[1:-1]
+
+    @asynccontextmanager
+    async def _turn(self, patience: float | None) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(patience):
+                await self._writing.acquire()
+        except TimeoutError:
+            yield
+            return
+        try:
+            yield
+        finally:
+            self._writing.release()
 
     async def _send(self, sql: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         try:

@@ -35,14 +35,12 @@ async def test_an_unnamed_copy_gives_the_drawer_that_is_there(palace: Store) -> 
     assert await count_drawers(palace) == 1
 
 
-@pytest.mark.parametrize(
-    "other", ["text ", " text", "text\n", "Text", "te\u0301xt", "text\u200b", "text.", "text\r"], ids=ascii
-)
-async def test_a_text_that_differs_by_a_character_is_another(palace: Store, other: str) -> None:
-    first, _ = await stored("text")
-    second, created = await stored(other)
-    assert created
-    assert (second.content, second.id != first.id) == (other, True)
+async def test_a_text_that_differs_by_a_character_is_another(palace: Store) -> None:
+    await stored("text")
+    for number, other in enumerate(("text ", " text", "text\n", "Text", "te\u0301xt", "text\u200b", "text.", "text\r"), 2):
+        second, created = await stored(other)
+        assert (created, second.content) == (True, other)
+        assert await count_drawers(palace) == number
 
 
 async def test_line_ends_and_a_byte_order_mark_make_no_other_text(palace: Store) -> None:

@@ -82,12 +82,12 @@ async def test_an_empty_reference_names_nothing(palace: Store) -> None:
         await services.show_drawer(CALLER, "w", "r", "")
 
 
-@pytest.mark.parametrize(("wing", "room"), [("", "r"), ("w", ""), ("a/b", "r"), ("w", "a/b"), (" w", "r"), ("w", "r\0")])
-async def test_an_unusable_place_leaves_nothing_half_made(palace: Store, wing: str, room: str) -> None:
-    with pytest.raises(PathInvalid):
-        await services.create_drawer(CALLER, wing, room, "text")
-    with pytest.raises(PathInvalid):
-        await services.create_room(CALLER, wing, room)
+async def test_an_unusable_place_leaves_nothing_half_made(palace: Store) -> None:
+    for wing, room in (("", "r"), ("w", ""), ("a/b", "r"), ("w", "a/b"), (" w", "r"), ("w", "r\0")):
+        with pytest.raises(PathInvalid):
+            await services.create_drawer(CALLER, wing, room, "text")
+        with pytest.raises(PathInvalid):
+            await services.create_room(CALLER, wing, room)
     assert await services.list_wings(CALLER) == []
 
 

@@ -85,3 +85,12 @@ async def test_acknowledged_writes_survive_closing_and_opening(tmp_path: Path) -
     second = await open_embedded(tmp_path / "db")
     assert await second.first("SELECT VALUE text FROM ONLY thing:one;") == "kept"
     await second.close()
+
+
+async def test_what_cannot_wait_runs_beside_a_long_transaction(palace: Store) -> None:
+    long = asyncio.create_task(palace.transact(Fragment("SLEEP 600ms; CREATE thing:slow RETURN NONE;")))
+    await asyncio.sleep(0)
+    await palace.transact(Fragment("CREATE thing:quick RETURN NONE;"), patience=0.05)
+    assert not long.done()
+    await long
+    assert len(await palace.first("SELECT VALUE id FROM thing;")) == 2

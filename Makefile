@@ -24,7 +24,7 @@ serve: install
 	$(BIN)/python manage.py serve
 
 test: install-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: install-dev
 	$(BIN)/ruff check .

@@ -29,5 +29,5 @@ class MiningConfig:
         integer(1, 1_000_000),
         2000,
         env="MEMCASTLE_MINING_MAX_DOCUMENTS",
-        help="Most documents that one mine job handles; what is left waits for the next job.",
+        help="Most documents that one mine job files; what is left waits for the next job.",
     )

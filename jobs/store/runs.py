@@ -15,7 +15,7 @@ from palace.store import Fragment, RecordExists, Store, TransactionRefused
 from palace.store.changes import announce
 
 LEASE_LOST = "lease_lost"
-RENEWAL_PATIENCE_SECONDS = 1.0
+RENEWAL_PATIENCE_SECONDS = 0.5
 """How long a renewal lets other writers go first. The deletion of a large wing takes longer than a lease lasts."""
 CLAIM_TRIES = 5
 """How often a claim looks again after another worker was faster."""

@@ -19,9 +19,10 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all pages."""
+    """One browser for the tests of a module. While it lives Playwright's own event loop runs in this thread, so it must
+    be gone before any asynchronous test runs."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")

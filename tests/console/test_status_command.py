@@ -114,7 +114,9 @@ def test_nothing_running_is_three(shell: Shell, home: Path) -> None:
     assert "daemon start" in text
 
 
-@pytest.mark.parametrize(("pid", "state", "told"), [(2**22 + 1, "stale", "gone"), (os.getpid(), "live", "does not answer")])
+@pytest.mark.parametrize(
+    ("pid", "state", "told"), [(2**22 + 1, "stale", "gone"), (os.getpid(), "live", "does not answer")], ids=["dead", "alive"]
+)
 def test_a_registry_file_without_an_answering_daemon_is_told(shell: Shell, pid: int, state: str, told: str) -> None:
     gone = FakeDaemon()
     gone.close()

@@ -5,14 +5,6 @@ from __future__ import annotations
 from palace.errors import MemCastleError
 
 
-class SourceNotFound(MemCastleError):
-    """No source of that name is known."""
-
-    code = "memcastle::source::not_found"
-    status = 404
-    help = "List the sources with GET /api/sources."
-
-
 class SourceFailed(MemCastleError):
     """A source failed while it was listing, reading or normalising its documents."""
 

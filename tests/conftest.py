@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -12,6 +13,15 @@ from palace import store
 from palace.store import Store, open_embedded
 from palace.store.migrations import migrate
 from tests.support import Daemon, running_daemon
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """A command that is run in this process with -v must not make later tests talkative."""
+    logger = logging.getLogger("memcastle")
+    level = logger.level
+    yield
+    logger.setLevel(level)
 
 
 @pytest.fixture

@@ -64,6 +64,8 @@ class Daemon:
 
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
+    user: str | None = None
+    """Whose rights it has; the test's own when absent."""
     process: subprocess.Popen[bytes] | None = None
     port: int = 0
 
@@ -89,6 +91,7 @@ class Daemon:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
+                user=self.user,
             )
         self.port = until(self._announced_port, f"the daemon to serve; its log:\n{self.log.read_text()}")
         return self

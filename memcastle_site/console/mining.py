@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DIRECTORY = "directory"
 EXAMPLES_A_REASON = 3
 _OPTION = re.compile(r"([a-z][a-z0-9_-]*)=(.*)", re.DOTALL)
-_COUNTERS = ("documents", "created", "superseded", "retired", "unchanged", "unchanged_elsewhere", "skipped")
+_COUNTERS = ("documents", "filed", "created", "superseded", "retired", "unchanged", "unchanged_elsewhere", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +151,11 @@ def render_totals(console: Console, target: Target, totals: Totals, jobs: Sequen
     count = totals.counters
     where = harmless_line(target.place or target.source)
     in_jobs = f" in {counted(len(jobs), 'job')}" if len(jobs) > 1 else ""
-    console.print(Text.assemble(("mined ", "bold"), where, (in_jobs, "dim")), soft_wrap=True)
+    heading = "mined " if jobs[-1]["status"] == "completed" else f"{jobs[-1]['status']} while mining "
+    console.print(Text.assemble((heading, "bold"), where, (in_jobs, "dim")), soft_wrap=True)
     rate = f", {count['documents'] / seconds:,.0f} a second" if seconds > 0 and count["documents"] else ""
     elapsed = f"{seconds:.1f}s" if seconds < 60 else duration(seconds)
-    line("documents", f"{count['documents']:,} ({elapsed}{rate})")
+    line("documents", f"{count['documents']:,}, {count['filed']:,} of them filed ({elapsed}{rate})")
     line("drawers", f"{count['created']:,} created, {count['superseded']:,} superseded, {count['retired']:,} retired")
     elsewhere = count["unchanged_elsewhere"]
     line("unchanged", f"{count['unchanged']:,}" + (f" ({elsewhere:,} of them filed in another wing)" if elsewhere else ""))

@@ -25,9 +25,12 @@ async def open_palace() -> Store:
 
 
 def _require_palace(path: Path) -> None:
-    """A palace is a directory of its own: a mistyped path must not scatter a database into somebody's files."""
+    """A palace is a directory of its own: a mistyped path must not scatter a database into somebody's files.
+
+    A new one is for its owner alone: memory is private.
+    """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         strangers = sorted(entry.name for entry in path.iterdir() if entry.name not in OWN_NAMES)
     except OSError as error:
         raise FileFailed(f"the palace directory {path} cannot be used: {error.strerror or error}") from error

@@ -19,9 +19,7 @@ def tree(root: Path) -> Path:
     return root
 
 
-async def test_what_git_would_leave_out_is_not_filed_and_is_counted(
-    palace: Store, workers: Scheduler, tmp_path: Path
-) -> None:
+async def test_what_git_would_leave_out_is_not_filed_and_is_counted(palace: Store, workers: Scheduler, tmp_path: Path) -> None:
     root = tree(tmp_path / "tree")
     result = await mine(root)
     filed = {"main.py", "keep.log", "sub/run.log", "sub/deep/note.txt", ".gitignore", "sub/.gitignore"}

@@ -14,7 +14,6 @@ from jobs.runtime.scheduler import Scheduler
 from mining import filing
 from mining.adapters.directory import DirectoryAdapter
 from mining.domain.contract import Candidate, RawDocument, Skip, SourceRef
-from palace.domain.clock import add_seconds
 from palace.errors import StoreFailed
 from palace.store import Fragment, Store, on_loop
 from tests.mining.support import counts, filed_texts, grow_tree, mine, put, reached, require_order, submitted
@@ -145,9 +144,7 @@ async def test_a_run_that_was_overtaken_by_another_of_its_source_stops_before_it
     await require_order(palace)
 
 
-async def test_a_lost_cursor_costs_reading_and_makes_no_duplicate(
-    palace: Store, workers: Scheduler, tmp_path: Path
-) -> None:
+async def test_a_lost_cursor_costs_reading_and_makes_no_duplicate(palace: Store, workers: Scheduler, tmp_path: Path) -> None:
     root = tmp_path / "tree"
     texts = grow_tree(root, 12, seed=5)
     await mine(root)

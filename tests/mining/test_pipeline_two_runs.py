@@ -80,9 +80,7 @@ async def test_hand_written_drawers_and_two_mines_side_by_side_lose_nothing(
     one, two = tmp_path / "one", tmp_path / "two"
     texts = {root: grow_tree(root, 25, seed=seed) for seed, root in enumerate((one, two))}
     jobs = [await submitted(root, wing="shared") for root in texts]
-    written = await asyncio.gather(
-        *(memory.create_drawer(CALLER, "shared", "files", f"note {number}") for number in range(30))
-    )
+    written = await asyncio.gather(*(memory.create_drawer(CALLER, "shared", "files", f"note {number}") for number in range(30)))
     await results(*jobs)
     for root, expected in texts.items():
         assert await filed_texts(palace, root) == expected

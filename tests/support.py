@@ -64,8 +64,8 @@ class Daemon:
 
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
-    user: str | None = None
-    """Whose rights it has; the test's own when absent."""
+    wrapper: tuple[str, ...] = ()
+    """A command that the daemon is started through."""
     process: subprocess.Popen[bytes] | None = None
     port: int = 0
 
@@ -85,13 +85,12 @@ class Daemon:
         self.home.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "serve"],
+                [*self.wrapper, sys.executable, str(ROOT / "manage.py"), "serve"],
                 cwd=self.home,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
-                user=self.user,
             )
         self.port = until(self._announced_port, f"the daemon to serve; its log:\n{self.log.read_text()}")
         return self

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, Daemon
+from tests.support import Daemon
 
-ORDINARY_USER = "nobody"
+WITHOUT_PRIVILEGES = (
+    sys.executable,
+    "-c",
+    """
+import ctypes, os, sys
+drop_from_bounding_set, dac_override, dac_read_search = 24, 1, 2
+for capability in (dac_override, dac_read_search):
+    ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+""",
+)
+"""No permission stops root; without these two capabilities it is stopped like anybody."""
 
 
 @pytest.fixture
-def ordinary() -> Iterator[Daemon]:
-    """A daemon without the rights of root, whom no permission stops, in a home of its own."""
-    user = ORDINARY_USER if os.geteuid() == 0 else None
-    with tempfile.TemporaryDirectory() as directory:
-        home = Path(directory) / "home"
-        home.mkdir()
-        if user is not None:
-            Path(directory).chmod(0o755)
-            command = [sys.executable, "-c", "import memcastle_site.conf"]
-            if subprocess.run(command, cwd=ROOT, user=user, capture_output=True, check=False).returncode != 0:
-                pytest.skip(f"{user} may not read this checkout")
-            give(home, user)
-        daemon = Daemon(home, user=user)
-        try:
-            yield daemon.start()
-        finally:
-            if daemon.process is not None:
-                daemon.stop()
-
-
-def give(path: Path, user: str | None) -> None:
-    if user is not None:
-        import shutil
-
-        shutil.chown(path, user)
+def ordinary(tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon that file permissions apply to, whoever runs the test."""
+    daemon = Daemon(tmp_path / "home", wrapper=WITHOUT_PRIVILEGES)
+    try:
+        yield daemon.start()
+    finally:
+        if daemon.process is not None:
+            daemon.stop()
 
 
 def test_an_unreadable_root_fails_the_job_and_deletes_nothing(ordinary: Daemon) -> None:
@@ -51,8 +43,6 @@ def test_an_unreadable_root_fails_the_job_and_deletes_nothing(ordinary: Daemon) 
     files = [root / "a.txt", root / "b.txt", inner / "c.txt"]
     for file in files:
         file.write_text(f"the words of {file.name}\n")
-    for path in (root, inner, *files):
-        give(path, ordinary.user)
     assert ordinary.mine(root)["result"]["created"] == 3
 
     root.chmod(0o000)

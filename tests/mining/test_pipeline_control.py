@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +121,13 @@ async def until_queued_again(job_id: str) -> Any:
 
 
 @pytest.fixture
-async def paused_mine(palace: Store, workers: Scheduler, tmp_path: Path, at_document: AtDocument) -> AsyncIterator[str]:
+async def paused_mine(palace: Store, workers: Scheduler, tmp_path: Path, at_document: AtDocument) -> str:
     """The id of a paused mine into the wing `tree`, which holds drawers by now."""
     grow_tree(tmp_path / "tree", 12, seed=4)
     at_document(5, lambda: jobs.pause(job.id))
     job = await submitted(tmp_path / "tree")
     await reached(job.id, Status.PAUSED)
-    yield job.id
+    return job.id
 
 
 async def test_no_wing_or_room_is_deleted_while_a_mine_is_paused(palace: Store, paused_mine: str) -> None:

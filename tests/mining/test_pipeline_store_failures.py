@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,8 @@ from tests.mining.support import counts, filed_texts, grow_tree, mine, put, reac
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mining.sweep.BATCH_DOCUMENTS", 5)
-    yield
 
 
 async def test_a_failing_batch_fails_the_job_and_a_retry_goes_on_from_the_last_good_one(

@@ -7,8 +7,6 @@ import pytest
 from tests.rest.support import Route, Wire, faults_in_log, routes
 from tests.support import Daemon, running_daemon
 
-TOKEN = "a-secret-of-the-test-0123456789"
-
 
 @pytest.fixture(scope="session")
 def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:

@@ -91,9 +91,9 @@ class Route:
         return self.path.format(**filled)
 
 
-def routes(daemon: Daemon) -> list[Route]:
+def routes(daemon: Daemon, headers: Mapping[str, str] | None = None) -> list[Route]:
     """Every operation of the daemon's own description."""
-    description = daemon.get("/api/openapi.json")
+    description = daemon.get("/api/openapi.json", headers=headers)
     schemas = description["components"]["schemas"]
     return [
         Route(

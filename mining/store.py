@@ -86,12 +86,17 @@ INSERT IGNORE INTO source {
     swept: false, sequence: 0, created_at: $now, updated_at: $now
 } RETURN NONE;
 """
-SOURCES = """
-SELECT record::id(id) AS id, source, account, locator, cursor, swept, sequence, last_job, last_run_at, created_at
-FROM source ORDER BY created_at;
+_SOURCE_FIELDS = """
+    record::id(id) AS id, source, account, locator, cursor, swept, sequence, last_job, last_run_at, created_at
 """
-SOURCE = SOURCES.replace("FROM source ORDER BY created_at", "FROM ONLY type::record('source', $id)")
-DOCUMENT_COUNT = "SELECT VALUE count() FROM source_document WHERE source = $id GROUP ALL;"
+SOURCE = f"SELECT {_SOURCE_FIELDS} FROM ONLY type::record('source', $id);"
+SOURCES = f"""{{
+    LET $sources = (SELECT {_SOURCE_FIELDS} FROM source ORDER BY created_at);
+    RETURN $sources.map(|$source| object::extend($source, {{
+        documents: (SELECT VALUE count() FROM source_document WHERE source = $source.id GROUP ALL)[0] ?? 0
+    }}));
+}};
+"""
 
 
 async def ensure_source(store: Store, id: str, ref: SourceRef, at: Timestamp) -> MinedSource:
@@ -102,12 +107,10 @@ async def ensure_source(store: Store, id: str, ref: SourceRef, at: Timestamp) ->
 
 async def list_sources(store: Store) -> list[MinedSource]:
     """Every place that was mined, oldest first, with its number of documents."""
-    found = []
-    for row in await store.first(SOURCES):
-        counts = await store.first(DOCUMENT_COUNT, id=row["id"])
-        count = counts[0] if counts else 0
-        found.append(_source(row, int(count["count"] if isinstance(count, Mapping) else count)))
-    return found
+    rows = await store.first(SOURCES)
+    counts = (row["documents"] for row in rows)
+    numbers = (int(count["count"] if isinstance(count, Mapping) else count) for count in counts)
+    return [_source(row, number) for row, number in zip(rows, numbers, strict=True)]
 
 
 def _source(row: Mapping[str, Any], documents: int = 0) -> MinedSource:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from palace.clock import now
 from palace.domain.hierarchy import Deleted, Room, Wing
 from palace.domain.ids import new_id, parse_id
@@ -30,7 +28,8 @@ async def show_wing(caller: Caller, reference: str) -> tuple[Wing, list[Room]]:
     """A wing, named or by id, and its rooms. Raises WingNotFound."""
     require_read(caller, "wing_show")
     wing = await existing_wing(reference)
-    return wing, await table.list_rooms(current(), wing)
+    rooms = await table.list_rooms(current(), wing)
+    return table.with_counts(wing, rooms), rooms
 
 
 async def list_rooms(caller: Caller, wing: str) -> list[Room]:
@@ -42,7 +41,7 @@ async def list_rooms(caller: Caller, wing: str) -> list[Room]:
 async def show_room(caller: Caller, wing: str, reference: str) -> Room:
     """A room, named or by id, of a wing. Raises WingNotFound, RoomNotFound."""
     require_read(caller, "room_show")
-    return await existing_room(await existing_wing(wing), reference)
+    return await table.with_count(current(), await existing_room(await existing_wing(wing), reference))
 
 
 async def create_wing(caller: Caller, name: str, description: str | None = None) -> tuple[Wing, bool]:
@@ -51,7 +50,7 @@ async def create_wing(caller: Caller, name: str, description: str | None = None)
     for _ in range(RACE_TRIES):
         wing = await table.find_wing(current(), name, None)
         if wing is not None:
-            return wing, False
+            return table.with_counts(wing, await table.list_rooms(current(), wing)), False
         new, fragments, changes = new_wing(name, description)
         try:
             await current().transact(*fragments, announce(new.created_at, *changes))
@@ -67,7 +66,7 @@ async def create_room(caller: Caller, wing: str, name: str, description: str | N
     for _ in range(RACE_TRIES):
         place = await resolve_place(wing, name, description, by_name=True)
         if not place.fragments:
-            return place.room, False
+            return await table.with_count(current(), place.room), False
         try:
             await current().transact(*place.fragments, announce(place.room.created_at, *place.changes))
         except RecordExists:
@@ -82,15 +81,15 @@ async def delete_wing(caller: Caller, reference: str) -> Deleted:
     require_write(caller, "wing_delete")
     wing = await existing_wing(reference)
     await refuse_while_busy("wing", wing.name)
-    rooms = [room.id for room in await table.list_rooms(current(), wing)]
-    await _remove(table.delete_wing(wing.id, rooms), Change("wing", "deleted", wing.id))
-    return table.removed(wing)
+    rooms = await table.list_rooms(current(), wing)
+    await _remove(table.delete_wing(wing.id, [room.id for room in rooms]), Change("wing", "deleted", wing.id))
+    return Deleted(1, len(rooms), sum(room.drawers for room in rooms))
 
 
 async def delete_room(caller: Caller, wing: str, reference: str) -> Deleted:
     """Removes a room with its drawers, in one transaction. Raises WingNotFound, RoomNotFound, PalaceBusy."""
     require_write(caller, "room_delete")
-    room = await existing_room(await existing_wing(wing), reference)
+    room = await table.with_count(current(), await existing_room(await existing_wing(wing), reference))
     await refuse_while_busy("room", room.name)
     await _remove(table.delete_rooms([room.id]), Change("room", "deleted", room.id))
     return Deleted(0, 1, room.drawers)
@@ -173,7 +172,7 @@ async def resolve_place(
     room = Room(new_id(), wing.id, room_reference, description, now(), wing.name)
     creation = table.create_room(room.id, wing.id, room.name, description, room.created_at)
     return Place(
-        replace(wing, rooms=wing.rooms + 1),
+        wing,
         room,
         wing_is_new=bool(wing_fragments),
         room_is_new=True,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from palace.domain.clock import Timestamp
-from palace.domain.hierarchy import Deleted, Room, Wing
+from palace.domain.hierarchy import Room, Wing
 from palace.domain.ids import NIL, derived_id
 from palace.store.connection import Fragment, Store
 
@@ -74,6 +75,13 @@ def create_room(id: str, wing: str, name: str, description: str | None, at: Time
     return Fragment(CREATE_ROOM, variables)
 
 
+_WING_FIELDS = "record::id(id) AS id, palace, name, description, created_at"
+_ROOM_FIELDS = "record::id(id) AS id, wing, name, description, created_at"
+WINGS = f"SELECT {_WING_FIELDS} FROM wing ORDER BY name;"
+WING_BY_NAME = f"SELECT {_WING_FIELDS} FROM wing WHERE palace = $palace AND name = $name;"
+WING_BY_ID = f"SELECT {_WING_FIELDS} FROM type::record('wing', $id);"
+ROOM_BY_NAME = f"SELECT {_ROOM_FIELDS} FROM room WHERE wing = $wing AND name = $name;"
+ROOM_BY_ID = f"SELECT {_ROOM_FIELDS} FROM type::record('room', $id) WHERE wing = $wing;"
 # Counting per room through the room index is several times cheaper than grouping, which would decode every drawer.
 _WITH_COUNTS = """{
     LET $rooms = (%s);
@@ -82,90 +90,94 @@ _WITH_COUNTS = """{
     }));
 };
 """
-_ROOM_FIELDS = "SELECT record::id(id) AS id, wing, name, description, created_at FROM room"
-ALL_ROOMS = _WITH_COUNTS % _ROOM_FIELDS
-ROOMS_OF_WING = _WITH_COUNTS % f"{_ROOM_FIELDS} WHERE wing = $wing"
-ONE_ROOM = _WITH_COUNTS % f"{_ROOM_FIELDS} WHERE id = type::record('room', $id)"
-WINGS = "SELECT record::id(id) AS id, palace, name, description, created_at FROM wing ORDER BY name;"
-WING_BY_NAME = "SELECT record::id(id) AS id, palace, name, description, created_at FROM wing WHERE name = $name;"
-WING_BY_ID = "SELECT record::id(id) AS id, palace, name, description, created_at FROM ONLY type::record('wing', $id);"
+ALL_ROOMS = _WITH_COUNTS % f"SELECT {_ROOM_FIELDS} FROM room"
+ROOMS_OF_WING = _WITH_COUNTS % f"SELECT {_ROOM_FIELDS} FROM room WHERE wing = $wing"
+DRAWERS_OF_ROOM = "SELECT VALUE count() FROM drawer WHERE room = $room GROUP ALL;"
 
 
 async def list_wings(store: Store) -> list[Wing]:
     """All wings by name, with their counts."""
     wings, rooms = await store.query(WINGS + ALL_ROOMS)
-    return [_counted(wing, [room for room in rooms if room["wing"] == wing["id"]]) for wing in wings]
+    drawers: dict[str, list[int]] = {}
+    for room in rooms:
+        drawers.setdefault(room["wing"], []).append(_count(room["drawers"]))
+    counted = ((_wing(row), drawers.get(row["id"], [])) for row in wings)
+    return [replace(wing, rooms=len(counts), drawers=sum(counts)) for wing, counts in counted]
 
 
 async def find_wing(store: Store, reference: str, id: str | None) -> Wing | None:
-    """The wing named `reference`, else the one with the given id. Names come first."""
-    rows = await store.first(WING_BY_NAME, name=reference)
-    row = rows[0] if rows else (await store.first(WING_BY_ID, id=id) if id else None)
-    return _counted(row, await store.first(ROOMS_OF_WING, wing=row["id"])) if row else None
+    """The wing named `reference`, else the one with the given id, without its counts. Names come first."""
+    rows = await store.first(WING_BY_NAME, palace=PALACE_ID, name=reference)
+    if not rows and id is not None:
+        rows = await store.first(WING_BY_ID, id=id)
+    return _wing(rows[0]) if rows else None
 
 
-def _counted(row: Mapping[str, Any], rooms: Sequence[Mapping[str, Any]]) -> Wing:
-    return Wing(
-        id=row["id"],
-        palace=row["palace"],
-        name=row["name"],
-        description=row.get("description"),
-        created_at=row["created_at"],
-        rooms=len(rooms),
-        drawers=sum(_count(room) for room in rooms),
-    )
-
-
-def _count(room: Mapping[str, Any]) -> int:
-    count = room["drawers"]
-    return int(count["count"] if isinstance(count, Mapping) else count)
-
-
-def _room(row: Mapping[str, Any], wing_name: str) -> Room:
-    return Room(
-        id=row["id"],
-        wing=row["wing"],
-        name=row["name"],
-        description=row.get("description"),
-        created_at=row["created_at"],
-        wing_name=wing_name,
-        drawers=_count(row),
-    )
+async def find_room(store: Store, wing: Wing, reference: str, id: str | None) -> Room | None:
+    """The room of that wing named `reference`, else the one with the given id, without its count. Names come first."""
+    rows = await store.first(ROOM_BY_NAME, wing=wing.id, name=reference)
+    if not rows and id is not None:
+        rows = await store.first(ROOM_BY_ID, wing=wing.id, id=id)
+    return _room(rows[0], wing.name) if rows else None
 
 
 async def list_rooms(store: Store, wing: Wing) -> list[Room]:
     """The rooms of a wing by name, with their counts."""
     rows = await store.first(ROOMS_OF_WING, wing=wing.id)
-    return sorted((_room(row, wing.name) for row in rows), key=lambda room: room.name)
+    counted = (replace(_room(row, wing.name), drawers=_count(row["drawers"])) for row in rows)
+    return sorted(counted, key=lambda room: room.name)
 
 
-async def find_room(store: Store, wing: Wing, reference: str, id: str | None) -> Room | None:
-    """The room of that wing named `reference`, else the one with the given id. Names come first."""
-    rooms = await list_rooms(store, wing)
-    named = (room for room in rooms if room.name == reference)
-    return next(named, None) or next((room for room in rooms if room.id == id), None)
+def with_counts(wing: Wing, rooms: Sequence[Room]) -> Wing:
+    """The wing with the counts of these rooms, which are all it has."""
+    return replace(wing, rooms=len(rooms), drawers=sum(room.drawers for room in rooms))
 
 
-ROOM_KEYS = "SELECT record::id(id) AS id, wing, name FROM room WHERE wing IN $wings;"
-WING_KEYS = "SELECT record::id(id) AS id, name FROM wing;"
+async def with_count(store: Store, room: Room) -> Room:
+    """The room with its number of drawers."""
+    counts = await store.first(DRAWERS_OF_ROOM, room=room.id)
+    return replace(room, drawers=_count(counts[0]) if counts else 0)
+
+
+def _wing(row: Mapping[str, Any]) -> Wing:
+    return Wing(row["id"], row["palace"], row["name"], row.get("description"), row["created_at"])
+
+
+def _room(row: Mapping[str, Any], wing_name: str) -> Room:
+    return Room(row["id"], row["wing"], row["name"], row.get("description"), row["created_at"], wing_name)
+
+
+def _count(count: int | Mapping[str, int]) -> int:
+    return int(count["count"] if isinstance(count, Mapping) else count)
+
+
+ROOM_KEYS = "SELECT record::id(id) AS id, name FROM room"
+WING_KEYS = "SELECT VALUE record::id(id) FROM wing WHERE palace = $palace AND name = $wing;"
 
 
 async def matching_rooms(store: Store, wing: str | None, room: str | None) -> list[str]:
     """Ids of the rooms with that wing name and that room name; None matches every name."""
-    wings = [row["id"] for row in await store.first(WING_KEYS) if wing is None or row["name"] == wing]
-    rows = await store.first(ROOM_KEYS, wings=wings)
+    if wing is None:
+        rows = await store.first(f"{ROOM_KEYS};")
+    else:
+        wings = await store.first(WING_KEYS, palace=PALACE_ID, wing=wing)
+        rows = await store.first(f"{ROOM_KEYS} WHERE wing IN $wings;", wings=wings) if wings else []
     return [row["id"] for row in rows if room is None or row["name"] == room]
 
 
-PLACES = """
-SELECT record::id(id) AS id, name, wing FROM room WHERE record::id(id) IN $rooms;
-SELECT record::id(id) AS id, name FROM wing;
+PLACES = """{
+    LET $found = (SELECT record::id(id) AS id, name, wing FROM $rooms.map(|$id| type::record('room', $id)));
+    LET $wings = (SELECT record::id(id) AS id, name
+        FROM array::distinct($found.wing).map(|$id| type::record('wing', $id)));
+    RETURN { rooms: $found, wings: $wings };
+};
 """
 
 
 async def places(store: Store, rooms: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Wing name and room name of each of these rooms that exists."""
-    found, wings = await store.query(PLACES, rooms=list(set(rooms)))
+    answer = await store.first(PLACES, rooms=list(set(rooms)))
+    found, wings = answer["rooms"], answer["wings"]
     names = {wing["id"]: wing["name"] for wing in wings}
     return {room["id"]: (names[room["wing"]], room["name"]) for room in found if room["wing"] in names}
 
@@ -211,8 +223,3 @@ def delete_rooms(rooms: Sequence[str]) -> Fragment:
 def delete_wing(wing: str, rooms: Sequence[str]) -> Fragment:
     """Removes a wing with these rooms, those it has got meanwhile, and every drawer in them."""
     return Fragment(DELETE_WING, {"deleted_wing": wing, "listed_rooms": list(rooms)})
-
-
-def removed(wing: Wing) -> Deleted:
-    """What deleting this wing takes with it."""
-    return Deleted(1, wing.rooms, wing.drawers)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from palace import services
 from palace.domain.hierarchy import Deleted
+from palace.domain.ids import new_id
 from palace.domain.modes import Caller
 from palace.errors import DrawerNotFound, PalaceBusy, RoomNotFound, WingNotFound
 from palace.signals import deletion_requested
-from palace.store import Store
+from palace.store import Store, TransactionRefused
 from palace.store.drawers import count_drawers
 from search.domain.query import Everything, SearchQuery
 from search.services import search
@@ -116,3 +118,14 @@ async def test_pending_writers_hold_up_wings_and_rooms_and_no_drawer(
     named, _ = await services.create_drawer(CALLER, "doomed", "a", "named", "n")
     assert await services.delete_drawer(CALLER, "doomed", "a", named.id) == Deleted(0, 0, 1)
     assert await rows(palace) == [2, 4, 12]
+
+
+async def test_a_batch_for_a_room_that_is_gone_is_refused_whole(palace: Store, pending: list[int]) -> None:
+    room, _ = await services.create_room(CALLER, "doomed", "a")
+    kept, _ = await services.create_room(CALLER, "kept", "a")
+    drawer, _ = await services.create_drawer(CALLER, "doomed", "a", "text")
+    batch = [replace(drawer, id=new_id(), room=place) for place in (kept.id, room.id)]
+    await services.delete_wing(CALLER, "doomed")
+    with pytest.raises(TransactionRefused, match="room_gone"):
+        await services.file_documents(CALLER, services.Filing.prepare(batch, [], 1), [])
+    assert await rows(palace) == [1, 1, 0]

@@ -58,7 +58,9 @@ def refuse_shape(request: HttpRequest, error: ValidationError) -> HttpResponse:
         where = [str(step) for step in problem["loc"]]
         blamed = "query" if where[0] == "query" else "body"
         place = ".".join(step for step in where[1:] if step != "body")
-        problems.append(f"{place}: {problem['msg']}" if place else str(problem["msg"]))
+        times = len(request.GET.getlist(place)) if blamed == "query" else 1
+        reason = f"it is given {times} times" if times > 1 else str(problem["msg"])
+        problems.append(f"{place}: {reason}" if place else reason)
     return error_response(InvalidInput(blamed, "; ".join(problems)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
 from ninja import Field, Schema
 from ninja.parser import Parser
@@ -75,9 +75,6 @@ class StrictParser(Parser):
         return _json(request)
 
     def parse_querydict(self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
-        if isinstance(data, QueryDict):
-            for name, values in data.lists():
-                if len(values) > 1:
-                    raise InvalidInput("query", f"{name} is given {len(values)} times")
         parsed: dict[str, Any] = super().parse_querydict(data, list_fields, request)
-        return parsed
+        # A list is neither text nor number, so a parameter that a route knows is refused; others stay ignored.
+        return parsed | {name: values for name, values in data.lists() if len(values) > 1}

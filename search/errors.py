@@ -10,7 +10,4 @@ class SemanticUnavailable(MemCastleError):
 
     code = "memcastle::search::semantic_unavailable"
     status = 400
-    help = (
-        "Ask with ranking=lexical or ranking=auto, send a query_embedding in the body, "
-        "or configure an embedding provider and give the query some text."
-    )
+    help = "Ask with ranking=lexical or ranking=auto. This version ranks by words; it has no vectors to compare."

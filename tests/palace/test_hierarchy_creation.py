@@ -47,8 +47,8 @@ async def test_wings_and_rooms_come_by_name_with_their_counts(palace: Store) -> 
     await services.create_wing(CALLER, "empty")
     wings = [(wing.name, wing.rooms, wing.drawers) for wing in await services.list_wings(CALLER)]
     assert wings == [("B", 1, 1), ("a", 1, 0), ("b", 2, 5), ("empty", 0, 0), ("é", 1, 1)]
-    wing, rooms = await services.show_wing(CALLER, "b")
-    assert (wing.rooms, wing.drawers) == (2, 5)
+    shown, rooms = await services.show_wing(CALLER, "b")
+    assert (shown.rooms, shown.drawers) == (2, 5)
     assert [(room.name, room.drawers, room.wing_name) for room in rooms] == [("x", 3, "b"), ("y", 2, "b")]
 
 

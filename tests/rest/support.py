@@ -138,14 +138,9 @@ def _smallest(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
 
 def codes() -> dict[str, int]:
     """Every code of the catalogue with its status."""
-    assert APPS
-    found: dict[str, int] = {}
-    waiting: list[type[MemCastleError]] = [MemCastleError]
-    while waiting:
-        for error in waiting.pop().__subclasses__():
-            found[error.code] = error.status
-            waiting.append(error)
-    return found
+    named = (error for app in APPS for error in vars(app).values() if isinstance(error, type))
+    errors = (error for error in named if issubclass(error, MemCastleError) and error is not MemCastleError)
+    return {error.code: error.status for error in errors}
 
 
 def problem_with_refusal(answer: Answer, *, head: bool = False) -> str | None:

@@ -269,6 +269,8 @@ def test_query_parameters_given_twice(every_route: list[Route], wire: Wire) -> N
         for name in route.query_parameters:
             answer = wire.ask(route.method, f"{route.target('probe')}?q=a&{name}=1&{name}=1")
             refused(answer, 400, "input::invalid", "query")
+            assert f"{name}: it is given " in answer.json["error"]
+    assert wire.ask("GET", "/api/search?q=a&nonsense=1&nonsense=2").status == 200
 
 
 @pytest.mark.parametrize("limit", ["abc", "-1", "-0.5", "1.5", "1e3", "0x10", "", "%20", "NaN", "null", str(2**32), "9" * 400])

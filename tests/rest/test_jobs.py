@@ -143,7 +143,7 @@ def test_a_directory_that_is_not_there_is_the_job_s_to_find_out(rest: Daemon) ->
     assert (ended["result"], ended["completed_at"] is None) == (None, False)
 
 
-REFUSED_MINES = (
+REFUSED_MINES: tuple[tuple[dict[str, Any], str, str | None, str], ...] = (
     ({"path": "relative/path"}, "input::invalid", "path", "absolute"),
     ({"path": "."}, "input::invalid", "path", "absolute"),
     ({"path": "~/notes"}, "input::invalid", "path", "absolute"),

@@ -184,7 +184,7 @@ def test_times_in_a_body(library: Daemon) -> None:
     assert at({"between": {"from": "2020-01-01T00:00:00Z", "until": "2021-01-01T00:00:00Z"}}) == set()
 
 
-REFUSED_BODIES = (
+REFUSED_BODIES: tuple[tuple[dict[str, Any], str], ...] = (
     ({"text": "a", "query": "a"}, "body"),
     ({"text": 1}, "body"),
     ({"text": None}, "body"),

@@ -11,9 +11,10 @@ from tests.support import Daemon, running_daemon
 DRAWERS = "/api/wings/notes/rooms/inbox/drawers"
 
 
-def everything(daemon: Daemon) -> dict[str, str]:
-    listed = daemon.get(f"{DRAWERS}?limit=200")
-    return {entry["id"]: daemon.get(f"{DRAWERS}/{entry['id']}")["content"] for entry in listed}
+def everything(daemon: Daemon, drawers: str) -> dict[str, str]:
+    """The contents of a room's drawers, by id."""
+    listed = daemon.get(f"{drawers}?limit=200")
+    return {entry["id"]: daemon.get(f"{drawers}/{entry['id']}")["content"] for entry in listed}
 
 
 def test_writes_and_requests_answered_before_a_kill_are_there_afterwards(tmp_path: Path) -> None:
@@ -33,16 +34,18 @@ def test_writes_and_requests_answered_before_a_kill_are_there_afterwards(tmp_pat
         assert backlog["jobs_queued"] + backlog["jobs_running"] == 20
 
         daemon.start()
-        assert everything(daemon) == {answer.json["id"]: answer.json["content"] for answer in answers}
+        assert everything(daemon, DRAWERS) == {answer.json["id"]: answer.json["content"] for answer in answers}
         daemon.post(f"/api/jobs/{jobs[0]}/cancel")
         assert [daemon.ended(job)["status"] for job in jobs] == ["cancelled"] + ["completed"] * 19
         assert daemon.get("/api/status")["jobs_queued"] == 0
         assert max(daemon.get(f"/api/jobs/{job}")["recovery_attempts"] for job in jobs[1:]) == 0
 
 
-def test_the_same_text_sent_by_two_clients_at_once_is_one_drawer(daemon: Daemon) -> None:
+def test_the_same_text_sent_by_two_clients_at_once_is_one_drawer(shared_daemon: Daemon) -> None:
+    drawers = "/api/wings/twins/rooms/inbox/drawers"
+
     def write(content: str) -> Any:
-        return daemon.request("POST", DRAWERS, {"content": content})
+        return shared_daemon.request("POST", drawers, {"content": content})
 
     with ThreadPoolExecutor(8) as clients:
         answers = list(clients.map(write, ["one and the same\nnote"] * 16))
@@ -55,17 +58,18 @@ def test_the_same_text_sent_by_two_clients_at_once_is_one_drawer(daemon: Daemon)
             answers[0].json["id"],
             "one and the same\nnote",
         )
-    assert len(everything(daemon)) == 1
+    assert len(everything(shared_daemon, drawers)) == 1
 
 
-def test_a_text_added_twice_is_still_there_once(daemon: Daemon) -> None:
+def test_a_text_added_twice_is_still_there_once(shared_daemon: Daemon) -> None:
+    drawers = "/api/wings/twice/rooms/inbox/drawers"
     for named in ({}, {"name": "named"}):
         body = {"content": f"a memory {named}", **named}
-        first, second = daemon.request("POST", DRAWERS, body), daemon.request("POST", DRAWERS, body)
+        first, second = shared_daemon.request("POST", drawers, body), shared_daemon.request("POST", drawers, body)
         assert (first.status, second.status) == (201, 200)
         assert first.json["id"] == second.json["id"]
         assert (first.json["created"], second.json["created"]) == (True, False)
-    assert len(everything(daemon)) == 2
-    refused = daemon.request("POST", DRAWERS, {"content": "another text", "name": "named"})
+    assert len(everything(shared_daemon, drawers)) == 2
+    refused = shared_daemon.request("POST", drawers, {"content": "another text", "name": "named"})
     assert (refused.status, refused.json["code"]) == (409, "memcastle::palace::drawer_name_taken")
-    assert len(everything(daemon)) == 2
+    assert len(everything(shared_daemon, drawers)) == 2

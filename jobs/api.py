@@ -60,8 +60,29 @@ class JobOut(Schema):
     cancel_requested: bool
 
 
+class LogEntryOut(Schema):
+    at: str
+    event: Literal[
+        "created",
+        "claimed",
+        "pause_requested",
+        "paused",
+        "resumed",
+        "cancel_requested",
+        "cancelled",
+        "requeued",
+        "completed",
+        "failed",
+        "retried",
+    ]
+    from_: str | None = Field(alias="from", description="Status before; null at the creation.")
+    to: str = Field(description="Status after.")
+    worker: str | None = Field(description="The worker that held the job, or took it.")
+    reason: str | None
+
+
 class ControlOut(Schema):
-    status: Literal["pause_requested", "resumed", "cancel_requested", "retried"]
+    status: Literal["pause_requested", "resumed", "cancel_requested", "force_cancelled", "retried"]
 
 
 class CommonIn(Body):
@@ -113,9 +134,10 @@ async def list_jobs(
     status: Annotated[str | None, Query(description="One status.")] = None,
     kind: Annotated[str | None, Query(description="One kind; an unknown one gives an empty page.")] = None,
     limit: Annotated[Limit, Query()] = None,
+    before: Annotated[str | None, Query(description="Id of a job; only older ones. The last of a page gives the next.")] = None,
 ) -> list[dict[str, Any]]:
-    """Jobs, newest first. Neither `kind` nor `limit` gives all of them, either one a page (default 50, at most 200)."""
-    found = await services.list_jobs(caller(request), status=status, kind=kind, limit=limit)
+    """Jobs, newest first: all of them, or with `kind`, `limit` or `before` a page (default 50, at most 200)."""
+    found = await services.list_jobs(caller(request), status=status, kind=kind, limit=limit, before=before)
     return [job_json(job) for job in found]
 
 
@@ -130,6 +152,12 @@ async def submit_job(request: HttpRequest, body: Annotated[Submission, BodyParam
 async def get_job(request: HttpRequest, job_id: JobId) -> dict[str, Any]:
     """One job with its parameters, progress and result."""
     return job_json(await services.get_job(caller(request), job_id))
+
+
+@router.get("/jobs/{job_id}/log", response=list[LogEntryOut], by_alias=True)
+async def get_job_log(request: HttpRequest, job_id: JobId) -> list[dict[str, Any]]:
+    """What happened to a job, oldest first: every change of its status, every request to stop it, who held it and why."""
+    return [entry.as_json() for entry in await services.job_log(caller(request), job_id)]
 
 
 @router.post("/jobs/{job_id}/pause", response=ControlOut)

@@ -38,6 +38,13 @@ class JobsConfig:
         help="Seconds that a job stays with a daemon that gives no sign of life.",
     )
 
+    keep_days: int = setting(
+        integer(0, 36_500),
+        90,
+        env="MEMCASTLE_JOBS_KEEP_DAYS",
+        help="Days that completed, failed and cancelled jobs are kept after their end; 0 keeps them for ever.",
+    )
+
     @property
     def background_limit(self) -> int:
         """The limit of background jobs in force: never the last place, unless there is only one."""

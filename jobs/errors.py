@@ -33,11 +33,14 @@ class TransitionInvalid(MemCastleError):
 
 
 class JobOrphaned(MemCastleError):
-    """The job is recorded as running and no worker of this daemon runs it."""
+    """The job is recorded as running, and no living worker answers for it."""
 
     code = "memcastle::jobs::orphaned"
     status = 409
-    help = "Restart the daemon, which puts such jobs back into the queue, then repeat the request."
+    help = (
+        "The daemon puts such jobs back into the queue by itself, at the latest jobs.lease_ttl_secs after the last sign of "
+        "life; repeat the request then."
+    )
 
 
 class JobContended(MemCastleError):

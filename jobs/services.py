@@ -8,17 +8,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs import kinds, store
+from jobs.conf import JobsConfig
 from jobs.domain.job import Cancel, Event, Job, Pause, Priority, Resume, Retry, Status, apply
+from jobs.domain.log import LogEntry
 from jobs.errors import JobContended, JobIdInvalid, JobNotFound, JobOrphaned
 from jobs.runtime.run import run_of
 from jobs.signals import job_queued
 from palace.clock import now
+from palace.configuration import current as configured
+from palace.domain.clock import add_seconds
 from palace.domain.ids import new_id, parse_id
 from palace.domain.limits import effective_limit
 from palace.domain.modes import Caller
 from palace.errors import InvalidInput
 from palace.modes import require_read
-from palace.store import current
+from palace.store import RecordExists, TransactionRefused, current
 
 logger = logging.getLogger("memcastle.jobs")
 
@@ -26,6 +30,7 @@ LISTING_LIMIT = 50
 CONTROL_TRIES = 5
 """How often a control request starts again because the job changed meanwhile."""
 CONTROL_PAUSE_SECONDS = 0.02
+DAY_SECONDS = 86_400
 
 
 async def submit(
@@ -35,11 +40,14 @@ async def submit(
     *,
     priority: Priority | None = None,
     exclusive: str | None = None,
+    coalesce: str | None = None,
 ) -> Job:
     """Puts a job into the queue and wakes the workers.
 
     The mode gate and the checks of the parameters belong to the kind's own service. `exclusive` names what at most
-    one running job may work on. Raises ValueError for a kind that is not registered.
+    one running job may work on. `coalesce` names what one waiting job is enough for: while a job of that key waits
+    for its first run, a further submission joins it and gets it back. Raises ValueError for a kind that is not
+    registered.
     """
     kind = kinds.find(type)
     if kind is None:
@@ -54,14 +62,31 @@ async def submit(
         background=kind.background,
         writes_palace=kind.writes_palace(params),
         exclusive=exclusive,
+        coalesce=coalesce,
     )
-    await store.insert(current(), job)
+    if coalesce is None:
+        await store.insert(current(), job)
+    elif (waiting := await _joined(job, coalesce)) is not None:
+        return waiting
     logger.info(
         "job queued",
         extra={"job_id": job.id, "job_type": job.kind, "priority": int(job.priority), "requested_by": job.requested_by},
     )
     job_queued.send_robust(sender=None, job=job)
     return job
+
+
+async def _joined(job: Job, key: str) -> Job | None:
+    """The job of that key that waits already, or None after this one was put into the queue."""
+    for _ in range(CONTROL_TRIES):
+        if (waiting := await store.waiting(current(), key)) is not None:
+            return waiting
+        try:
+            await store.insert(current(), job)
+        except RecordExists:
+            continue
+        return None
+    raise JobContended(f"jobs of the key {key} kept coming and going")
 
 
 async def submit_demo(caller: Caller, steps: int) -> Job:
@@ -75,17 +100,25 @@ async def submit_audit(caller: Caller, wing: str | None = None) -> Job:
 
 
 async def list_jobs(
-    caller: Caller, *, status: str | None = None, kind: str | None = None, limit: int | None = None
+    caller: Caller,
+    *,
+    status: str | None = None,
+    kind: str | None = None,
+    limit: int | None = None,
+    before: str | None = None,
 ) -> list[Job]:
-    """Jobs, newest first. With neither `kind` nor `limit` all of them, else a page (default 50, at most 200).
+    """Jobs, newest first. With none of `kind`, `limit` and `before` all of them, else a page (default 50, at most 200).
 
-    An unknown kind gives an empty page, a blank one filters nothing. Raises InvalidInput for an unknown status.
+    `before` is the id of a job, usually the last of a page; what follows it is listed. An unknown kind gives an empty
+    page, a blank one filters nothing. Raises InvalidInput for an unknown status, JobIdInvalid and JobNotFound for
+    `before`.
     """
     wanted = None if status is None else _status(status)
     require_read(caller, "job_list")
-    page = None if kind is None and limit is None else effective_limit(limit, LISTING_LIMIT)
+    page = None if kind is None and limit is None and before is None else effective_limit(limit, LISTING_LIMIT)
     filtered = kind if kind is not None and kind.strip() else None
-    return await store.list_jobs(current(), status=wanted, kind=filtered, limit=page)
+    last = None if before is None else await _existing(_identity(before))
+    return await store.list_jobs(current(), status=wanted, kind=filtered, limit=page, before=last)
 
 
 def _status(text: str) -> Status:
@@ -101,6 +134,14 @@ async def get_job(caller: Caller, job_id: str) -> Job:
     identity = _identity(job_id)
     require_read(caller, "job_get")
     return await _existing(identity)
+
+
+async def job_log(caller: Caller, job_id: str) -> list[LogEntry]:
+    """Everything that happened to a job, oldest first. Raises JobIdInvalid, JobNotFound."""
+    identity = _identity(job_id)
+    require_read(caller, "job_get")
+    await _existing(identity)
+    return await store.read_log(current(), identity)
 
 
 async def counts() -> dict[Status, int]:
@@ -131,6 +172,24 @@ async def retry(job_id: str) -> Job:
     return await _control(job_id, Retry())
 
 
+async def remove_aged() -> int:
+    """Removes jobs that ended more than `jobs.keep_days` ago, with their logs; returns how many."""
+    days = configured(JobsConfig).keep_days
+    removed = 0
+    while days:
+        at = now()
+        try:
+            batch = await store.remove_aged_jobs(current(), add_seconds(at, -days * DAY_SECONDS), at)
+        except TransactionRefused:
+            continue
+        removed += batch
+        if not batch:
+            break
+    if removed:
+        logger.info("old jobs removed", extra={"jobs": removed, "keep_days": days})
+    return removed
+
+
 async def _control(job_id: str, event: Event) -> Job:
     """Carries an event out on the job as it is at that moment; starts again when it changed meanwhile."""
     identity = _identity(job_id)
@@ -139,17 +198,22 @@ async def _control(job_id: str, event: Event) -> Job:
     for _ in range(CONTROL_TRIES):
         job = await _existing(identity)
         after = apply(job, event, now())
-        orphan = job if job.status is Status.RUNNING and run_of(job) is None else None
+        orphan = job if job.status is Status.RUNNING and run_of(job) is None and not _held(job) else None
         if orphan is None:
             try:
                 return await _carried_out(job, after, event)
             except store.JobChanged:
                 pass
-        # A job that was claimed, or ended, this very moment is on its way into, or out of, the list of runs.
+        # A run that ends this very moment is on its way out of the list of runs.
         await asyncio.sleep(CONTROL_PAUSE_SECONDS)
     if orphan is not None:
-        raise JobOrphaned(f"job {identity} is recorded as running on {orphan.lease_owner}, which is no worker of this daemon")
+        raise JobOrphaned(f"job {identity} is recorded as running on {orphan.lease_owner}, which gives no sign of life")
     raise JobContended(f"job {identity} kept changing")
+
+
+def _held(job: Job) -> bool:
+    """Whether the lease of a running job holds: some worker, of whatever daemon, will see a request stored with it."""
+    return job.lease_expires_at is not None and job.lease_expires_at > now()
 
 
 async def _carried_out(job: Job, after: Job, event: Event) -> Job:

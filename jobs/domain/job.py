@@ -69,6 +69,8 @@ class Job:
     """Whether deletions wait for it."""
     exclusive: str | None = None
     """Of the jobs that share this key at most one runs at a time."""
+    coalesce: str | None = None
+    """Of the jobs that share this key at most one waits for its first run; a further submission joins it."""
     status: Status = Status.QUEUED
     started_at: Timestamp | None = None
     completed_at: Timestamp | None = None
@@ -84,6 +86,8 @@ class Job:
     error: str | None = None
     lease_owner: str | None = None
     lease_expires_at: Timestamp | None = None
+    lease_shared: bool = False
+    """Whether the owner reaches the palace over a shared database, and so may live on while another daemon restarts."""
     pause_requested: bool = False
     cancel_requested: bool = False
 
@@ -94,6 +98,8 @@ class Claim:
 
     worker: str
     lease_expires_at: Timestamp
+    shared: bool = False
+    """Whether the worker's daemon shares the palace's database with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +167,23 @@ def apply(job: Job, event: Event, now: Timestamp) -> Job:
         raise TransitionInvalid(f"job {job.id} is {job.status.value}, which does not allow to {_verb(event)} it")
     changed = replace(job, status=status, completed_at=now if status in ENDS else None)
     if job.status is Status.RUNNING:
-        changed = replace(changed, lease_owner=None, lease_expires_at=None, pause_requested=False, cancel_requested=False)
+        changed = replace(
+            changed,
+            lease_owner=None,
+            lease_expires_at=None,
+            lease_shared=False,
+            pause_requested=False,
+            cancel_requested=False,
+        )
     match event:
-        case Claim(worker, lease_expires_at):
+        case Claim(worker, lease_expires_at, shared):
             return replace(
                 changed,
                 started_at=job.started_at or now,
                 attempt=job.attempt + 1,
                 lease_owner=worker,
                 lease_expires_at=lease_expires_at,
+                lease_shared=shared,
             )
         case Complete(result):
             return replace(changed, result=result)

@@ -60,7 +60,9 @@ class Scheduler:
         for job in await store.running(current()):
             after = recovered(job, now())
             try:
-                await store.transition(current(), job, after, now(), same_lease=True)
+                await store.transition(
+                    current(), job, after, now(), same_lease=True, reason=f"the daemon of {job.lease_owner} ended without it"
+                )
             except store.JobChanged:
                 continue
             found += 1

@@ -1,5 +1,6 @@
 """The job table and its SurrealQL."""
 
+from jobs.store.log import read_log
 from jobs.store.records import (
     JobChanged,
     counts,
@@ -9,7 +10,9 @@ from jobs.store.records import (
     read,
     request_stop,
     transition,
+    waiting,
 )
+from jobs.store.retention import remove_aged_jobs
 from jobs.store.rows import change_of, json_text
 from jobs.store.runs import (
     LEASE_LOST,
@@ -37,10 +40,13 @@ __all__ = [
     "list_jobs",
     "pending_palace_writers",
     "read",
+    "read_log",
+    "remove_aged_jobs",
     "renew_leases",
     "request_stop",
     "requests",
     "running",
     "save_checkpoint",
     "transition",
+    "waiting",
 ]

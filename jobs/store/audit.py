@@ -16,7 +16,10 @@ BEFORE_ALL = NIL
 # all drawers before it.
 PAGE = """
 SELECT record::id(id) AS id, room, type::record('room', room).wing AS wing, provenance.job_id AS job,
-    IF provenance.job_id THEN type::record('job', provenance.job_id).status != NONE ELSE true END AS job_exists
+    IF provenance.job_id THEN
+        type::record('job', provenance.job_id).status != NONE
+        OR type::record('job_removed', provenance.job_id).removed_at != NONE
+    ELSE true END AS job_exists
     FROM type::record('drawer', $after>..) LIMIT $rows;
 """
 
@@ -31,7 +34,7 @@ class AuditedDrawer:
     """Id of the wing; None when the room does not exist."""
     job: str | None
     job_exists: bool
-    """True also when the drawer comes from no job."""
+    """True also when the drawer comes from no job, or from one that was removed with age."""
 
 
 async def drawer_page(store: Store, after: str) -> list[AuditedDrawer]:

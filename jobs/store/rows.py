@@ -17,7 +17,8 @@ from palace.store.changes import Change
 COLUMNS = """record::id(id) AS id,
     encoding::json::encode({ kind: kind, progress: progress, checkpoint: checkpoint, result: result }) AS documents,
     status, priority, background, writes_palace, exclusive, created_at, started_at, completed_at, requested_by,
-    attempt, max_attempts, recovery_attempts, error, lease_owner, lease_expires_at, pause_requested, cancel_requested"""
+    attempt, max_attempts, recovery_attempts, error, lease_owner, lease_expires_at, lease_shared ?? false AS lease_shared,
+    pause_requested, cancel_requested"""
 
 
 def job_of(row: Mapping[str, Any]) -> Job:
@@ -47,6 +48,7 @@ def job_of(row: Mapping[str, Any]) -> Job:
             error=row["error"],
             lease_owner=row["lease_owner"],
             lease_expires_at=row["lease_expires_at"],
+            lease_shared=row["lease_shared"],
             pause_requested=row["pause_requested"],
             cancel_requested=row["cancel_requested"],
         )

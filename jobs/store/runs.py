@@ -46,7 +46,7 @@ async def claim(
         job = await _due(store, allow_background)
         if job is None:
             return None
-        claimed = apply(job, Claim(worker, lease_expires_at), now)
+        claimed = apply(job, Claim(worker, lease_expires_at, store.shared), now)
         try:
             await transition(store, job, claimed, now)
         except (JobChanged, RecordExists):

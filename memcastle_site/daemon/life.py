@@ -17,6 +17,7 @@ from typing import Any
 
 from jobs.conf import JobsConfig
 from jobs.runtime.scheduler import Scheduler
+from jobs.services import remove_aged
 from memcastle_site import __version__, wiring
 from memcastle_site.asgi import application
 from memcastle_site.conf import AuthConfig, Loaded, PalaceConfig
@@ -35,7 +36,7 @@ logger = logging.getLogger("memcastle.daemon")
 
 REQUEST_MARGIN_SECONDS = 2.0
 """How much longer open requests may take to end than running jobs."""
-PURGE_INTERVAL_SECONDS = 3600
+TIDY_INTERVAL_SECONDS = 3600
 
 
 def run(loaded: Loaded, listener: socket.socket) -> None:
@@ -98,8 +99,8 @@ class Daemon:
         server = front.Front(application(self._stop.is_set))
         stack.push_async_callback(self._drain, scheduler, server)
         await scheduler.start()
-        purging = asyncio.create_task(_purge_changes(palace))
-        stack.callback(purging.cancel)
+        tidying = asyncio.create_task(_tidy(palace))
+        stack.callback(tidying.cancel)
         await server.open(self._listener)
         self._register()
         front.tune()
@@ -154,10 +155,12 @@ class Daemon:
                 logger.error("a part of the daemon did not stop cleanly", exc_info=outcome)
 
 
-async def _purge_changes(palace: store.Store) -> None:
+async def _tidy(palace: store.Store) -> None:
+    """Removes what is past its keeping time, at the start and then every `TIDY_INTERVAL_SECONDS`."""
     while True:
-        try:
-            await purge_changes(palace, now())
-        except Exception:
-            logger.exception("old entries of the change outbox could not be removed")
-        await asyncio.sleep(PURGE_INTERVAL_SECONDS)
+        for what, remove in (("change outbox", lambda: purge_changes(palace, now())), ("jobs", remove_aged)):
+            try:
+                await remove()
+            except Exception:
+                logger.exception("what is past its keeping time could not be removed", extra={"from": what})
+        await asyncio.sleep(TIDY_INTERVAL_SECONDS)

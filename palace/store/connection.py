@@ -70,6 +70,8 @@ class Store:
         """Where the data is, without any secret."""
         self.backend = backend
         """`embedded` or `remote`, for reports only."""
+        self.shared = backend == "remote"
+        """Whether other daemons may write to the same database."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:

@@ -114,11 +114,20 @@ async def test_ids_are_checked_before_the_store_is_asked(palace: Store, control:
 
 
 @pytest.mark.parametrize("control", [services.pause, services.cancel])
-async def test_a_job_recorded_as_running_elsewhere_is_orphaned(palace: Store, control: object) -> None:
-    orphan = await left_running()
+async def test_a_job_whose_worker_gives_no_sign_of_life_is_orphaned(palace: Store, control: object) -> None:
+    orphan = await left_running(expires_in=-1)
     with pytest.raises(JobOrphaned, match="deadbeef"):
         await control(orphan.id)  # type: ignore[operator]
     assert await job(orphan.id) == orphan
+
+
+@pytest.mark.parametrize("control", [services.pause, services.cancel])
+async def test_a_request_for_a_job_of_another_daemon_is_stored_with_it(palace: Store, control: object) -> None:
+    elsewhere = await left_running()
+    asked = await control(elsewhere.id)  # type: ignore[operator]
+    assert asked == await job(elsewhere.id)
+    assert (asked.pause_requested, asked.cancel_requested) == (control is services.pause, control is services.cancel)
+    assert asked.status is Status.RUNNING
 
 
 async def test_a_job_that_keeps_changing_is_left_alone(palace: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ async def test_a_running_job_is_paused(start_scheduler: StartScheduler, rest: Re
 @pytest.mark.parametrize("control", ["pause", "resume", "cancel", "retry"])
 async def test_controls_refuse_by_code(palace: Store, rest: Rest, control: str) -> None:
     done = await left_running(status="completed", lease_owner=None)
-    orphan = await left_running()
+    orphan = await left_running(expires_in=-1)
     expected = {
         "nonsense": (400, "id_invalid"),
         UNKNOWN: (404, "not_found"),

@@ -28,6 +28,7 @@ GATED = {
     "DELETE /api/wings/{wing}/rooms/{room}/drawers/{drawer}": (WRITE, "drawer_delete"),
     "GET /api/jobs": (READ, "job_list"),
     "GET /api/jobs/{job_id}": (READ, "job_get"),
+    "GET /api/jobs/{job_id}/log": (READ, "job_get"),
     "GET /api/search": (READ, "search"),
     "POST /api/search": (READ, "search"),
     "GET /api/sources": (READ, "source_list"),

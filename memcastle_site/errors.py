@@ -61,6 +61,10 @@ class MethodNotAllowed(MemCastleError):
     status = 405
     help = "The Allow header names the methods of this route."
 
+    def __init__(self, message: str, *, allowed: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.allowed = allowed
+
 
 class ServerFailed(MemCastleError):
     """A fault of the daemon."""

@@ -9,3 +9,7 @@ deletion_requested = Signal()
 
 drawers_written = Signal()
 """Sent after drawers were committed."""
+
+changes_read = Signal()
+"""Sent on the palace's loop with `changes`, transactions of the outbox (`palace.store.changes.Stamped`) as they are read:
+in commit order, each once, whatever daemon made them."""

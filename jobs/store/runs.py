@@ -109,7 +109,7 @@ def checkpoint_fragment(
         "job_lease_expires_at": expires_at,
         **{f"job_{name}": value for name, value in told.variables.items()},
     }
-    return Fragment(SAVE + told.sql.replace("$", "$job_"), variables)
+    return Fragment(SAVE + told.sql.replace("$", "$job_"), variables, announces=True)
 
 
 async def save_checkpoint(
@@ -129,6 +129,7 @@ async def save_checkpoint(
         if refusal.reason != LEASE_LOST:
             raise
         raise lease_lost(job.id, worker) from None
+    store.news.set()
     return Requests(**found)
 
 

@@ -26,7 +26,7 @@ from memcastle_site.daemon.palace import open_palace
 from memcastle_site.daemon.sockets import address_text
 from memcastle_site.schema_files import definitions
 from memcastle_site.services import require_satisfiable
-from palace import store
+from palace import events, store
 from palace.clock import now
 from palace.configuration import current as configured
 from palace.store.changes import purge_changes
@@ -94,10 +94,15 @@ class Daemon:
         wiring.connect()
         state.install(state.DaemonState(os.getpid(), now(), self.address, self._palace, self.request_shutdown))
         stack.callback(state.install, None)
+        tailer = events.ChangeTailer(palace)
+        await tailer.start()
+        stack.push_async_callback(tailer.stop)
+        events.install(tailer)
+        stack.callback(events.install, None)
         scheduler = Scheduler()
         await scheduler.recover()
         server = front.Front(application(self._stop.is_set))
-        stack.push_async_callback(self._drain, scheduler, server)
+        stack.push_async_callback(self._drain, scheduler, server, tailer)
         await scheduler.start()
         tidying = asyncio.create_task(_tidy(palace))
         stack.callback(tidying.cancel)
@@ -134,9 +139,11 @@ class Daemon:
         sys.stdout.write(f"MemCastle is serving on http://{self.address} (dashboard: http://{self.address}/ui/)\n")
         sys.stdout.flush()
 
-    async def _drain(self, scheduler: Scheduler, server: front.Front) -> None:
+    async def _drain(self, scheduler: Scheduler, server: front.Front, tailer: events.ChangeTailer) -> None:
         """Jobs and open requests end side by side; both waits are bounded, and skipped when asked twice to stop."""
         limit = configured(JobsConfig).drain_timeout_secs
+        # A stream never ends by itself, and nobody should wait for it.
+        tailer.bus.close()
         draining: asyncio.Future[Any] = asyncio.gather(
             scheduler.drain(limit), server.close(limit + REQUEST_MARGIN_SECONDS), return_exceptions=True
         )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from memcastle_site.errors import ShuttingDown, Unauthorized
+from memcastle_site.errors import MethodNotAllowed, ShuttingDown, Unauthorized
 from palace.errors import MemCastleError
 
 Headers = list[tuple[bytes, bytes]]
@@ -41,6 +41,8 @@ def refusal(error: MemCastleError, path: str) -> tuple[int, Headers, bytes]:
     ]
     if isinstance(error, Unauthorized):
         headers.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, MethodNotAllowed) and error.allowed:
+        headers.append((b"allow", ", ".join(error.allowed).encode("ascii")))
     if isinstance(error, ShuttingDown):
         headers += [(b"connection", b"close"), (b"retry-after", str(RETRY_AFTER_SECONDS).encode())]
     return error.status, headers, body

@@ -52,11 +52,13 @@ class _Conflict(Exception):
 class Fragment:
     """SurrealQL statements with their variables, to be run alone or joined with others in one transaction.
 
-    Every statement ends with a semicolon. Variables of fragments that are joined must not share names.
+    Every statement ends with a semicolon. Variables of fragments that are joined must not share names. `announces`
+    says that the fragment appends to the change outbox.
     """
 
     sql: str
     variables: Mapping[str, Any] = field(default_factory=dict)
+    announces: bool = False
 
 
 class Store:
@@ -66,6 +68,8 @@ class Store:
         self._handle = handle
         self._loop = asyncio.get_running_loop()
         self._writing = asyncio.Lock()
+        self.news = asyncio.Event()
+        """Set when there may be new entries in the change outbox; whoever reads it clears it first."""
         self.location = location
         """Where the data is, without any secret."""
         self.backend = backend
@@ -119,12 +123,15 @@ class Store:
                 raise ValueError(f"fragments of one transaction share the variables {sorted(shared)}")
             variables.update(fragment.variables)
         body = "\n".join(fragment.sql for fragment in fragments)
-        async with self._turn(patience):
+        async with self.turn(patience):
             results = await self.query(f"BEGIN TRANSACTION;\n{body}\nCOMMIT TRANSACTION;", **variables)
+        if any(fragment.announces for fragment in fragments):
+            self.news.set()
         return results[1:-1]
 
     @asynccontextmanager
-    async def _turn(self, patience: float | None) -> AsyncIterator[None]:
+    async def turn(self, patience: float | None = None) -> AsyncIterator[None]:
+        """The turn to write, for the length of a `with` block; after `patience` seconds without it, none at all."""
         try:
             async with asyncio.timeout(patience):
                 await self._writing.acquire()

@@ -9,6 +9,7 @@ import pytest
 
 from jobs.wiring import AUDIT, DEMO
 from memcastle_site.api import api
+from memcastle_site.events import EVENTS_PATH
 from mining.adapters.registry import adapters
 from mining.domain.contract import SkipReason
 from mining.domain.stats import MiningStats
@@ -21,6 +22,8 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     f"{method.upper()} {path}": operation for path, methods in SCHEMA["paths"].items() for method, operation in methods.items()
 }
 OWN_PAGES = ("/api/docs", "/api/openapi.json")
+# A stream is no operation of the API's description.
+STREAMS = (EVENTS_PATH,)
 _MENTIONED = re.compile(r"(?<![A-Za-z_.])/api(?:/[\w.{}~%-]+)*")
 _METHOD = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE) (/api/[\w./{}-]+)")
 
@@ -31,7 +34,7 @@ def template(path: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-TEMPLATES = [template(path) for path in (*SCHEMA["paths"], *OWN_PAGES)]
+TEMPLATES = [template(path) for path in (*SCHEMA["paths"], *OWN_PAGES, *STREAMS)]
 
 
 def body_fields(operation: dict[str, Any]) -> set[str]:
@@ -53,7 +56,7 @@ def named_in(text: str) -> set[str]:
 
 def test_every_operation_has_a_section_and_every_section_an_operation() -> None:
     described = {heading.strip("`") for heading in headings(PAGE) if heading.startswith("`")}
-    assert described == OPERATIONS.keys()
+    assert described == OPERATIONS.keys() | {f"GET {path}" for path in STREAMS}
 
 
 @pytest.mark.parametrize("route", OPERATIONS)
@@ -95,6 +98,6 @@ def test_no_page_names_a_route_that_does_not_exist() -> None:
             path = mentioned.rstrip(".")
             assert path == "/api" or any(known.fullmatch(path) for known in TEMPLATES), f"{name}: {mentioned}"
         for method, path in _METHOD.findall(text):
-            known = f"{method} {path}" in OPERATIONS or (method == "GET" and path in OWN_PAGES)
+            known = f"{method} {path}" in OPERATIONS or (method == "GET" and path in (*OWN_PAGES, *STREAMS))
             assert known or "{" not in path, f"{name}: {method} {path}"
             assert any(pattern.fullmatch(path) for pattern in TEMPLATES), f"{name}: {method} {path}"

@@ -34,6 +34,7 @@ lint: install-dev
 
 bench: install-dev
 	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks.events
 
 clean:
 	rm -rf $(VENV)

@@ -60,9 +60,8 @@ def crowd(daemon: Daemon, scratch: Path) -> None:
     assert daemon.process is not None
     before = memory_of(daemon.process.pid)
     with _readers(daemon) as report:
-        print(
-            f"memory of {READERS} streams               {(memory_of(daemon.process.pid) - before) / READERS * 1024:6.0f} KB each"
-        )
+        each = (memory_of(daemon.process.pid) - before) / READERS * 1024
+        print(f"memory of {READERS} streams                 {each:6.0f} KB each")
         watched = [_mine(daemon, _files(scratch / f"watched{turn}")) for turn in range(2)]
         time.sleep(1)
     wall = sum(cost.wall for cost in watched) / sum(cost.wall for cost in alone)

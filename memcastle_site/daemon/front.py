@@ -21,8 +21,8 @@ from daphne.server import twisted_loop  # isort: skip (it installs the reactor)
 from twisted.internet import reactor
 from twisted.logger import STDLibLogObserver, globalLogBeginner
 
-from memcastle_site.daemon.wire import HttpConnections, Request, Socket, Sockets
-from memcastle_site.errors import ShuttingDown
+from memcastle_site.daemon.wire import HttpConnections, Inbox, Request, Socket, Sockets
+from memcastle_site.errors import Interrupted
 from memcastle_site.gate.layer import Application
 
 Result = TypeVar("Result")
@@ -69,8 +69,9 @@ class _Exchange:
 class Front:
     """Serves one ASGI application on one listening socket.
 
-    Beyond what daphne does: writing waits for clients that read slowly, bodies over 64 MiB are refused, finished
-    requests are forgotten at once, and `close` lets requests in progress finish.
+    Beyond what daphne does: writing waits for clients that read slowly, and reading for applications that take WebSocket
+    messages slowly; bodies over 64 MiB and messages over `max_message` bytes are refused, finished requests are
+    forgotten at once, and `close` lets requests in progress finish.
     """
 
     # What daphne's protocol classes read from their server.
@@ -82,7 +83,7 @@ class Front:
     proxy_forwarded_port_header = None
     proxy_forwarded_proto_header = None
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, *, max_message: int = 1024 * 1024) -> None:
         self._application = application
         self._exchanges: dict[Protocol, _Exchange] = {}
         self._port: Any = None
@@ -95,8 +96,10 @@ class Front:
             autoPingTimeout=30,
             allowNullOrigin=True,
             openHandshakeTimeout=20,
-            maxMessagePayloadSize=1024 * 1024,
-            maxFramePayloadSize=1024 * 1024,
+            maxMessagePayloadSize=max_message,
+            maxFramePayloadSize=max_message,
+            # What breaks the protocol is told so, with a closing frame, before it is cut off.
+            failByDrop=False,
         )
 
     async def open(self, sock: socket.socket) -> tuple[str, int]:
@@ -135,7 +138,7 @@ class Front:
             return
         logger.warning("requests cancelled", extra={"requests": len(running)})
         for protocol, task in running.items():
-            protocol.answer(ShuttingDown("the daemon stopped before the request was answered"))
+            protocol.answer(Interrupted("the daemon stopped before the request was answered"))
             task.cancel()
         _, deaf = await asyncio.wait(running.values(), timeout=CANCEL_SECONDS)
         if deaf:
@@ -185,8 +188,10 @@ class Front:
         exchange = self._exchanges.get(protocol)
         if exchange is None:
             return None
-        incoming: asyncio.Queue[Any] = asyncio.Queue()
+        incoming: asyncio.Queue[Any] = Inbox(protocol) if isinstance(protocol, Socket) else asyncio.Queue()
         scope["asgi"] = {"version": "3.0", "spec_version": "2.3"}
+        if isinstance(protocol, Socket):
+            scope["extensions"] = {"websocket.http.response": {}}
         exchange.task = asyncio.get_running_loop().create_task(
             self._apply(scope, incoming, partial(self._send, protocol)),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 MAX_BODY = 64 * 1024 * 1024
 LINGER_SECONDS = 5.0
 """How long a client that was refused in the middle of its request may go on sending before its connection is cut."""
+
+INBOX_MESSAGES = 32
+INBOX_BYTES = 1024 * 1024
+"""What may wait for the application before its client has to."""
 
 GOING_AWAY = 1001
 INTERNAL_ERROR = 1011
@@ -175,8 +180,43 @@ class Request(WebRequest):  # type: ignore[misc]
         self.answer(ServerFailed("the daemon failed to answer this request"))
 
 
+class Inbox(asyncio.Queue[Any]):
+    """Messages of one WebSocket on their way to the application; while it is full nothing more is read."""
+
+    def __init__(self, socket: Socket) -> None:
+        super().__init__()
+        self._socket = socket
+        self._bytes = 0
+
+    @property
+    def crowded(self) -> bool:
+        return self.qsize() >= INBOX_MESSAGES or self._bytes >= INBOX_BYTES
+
+    def put_nowait(self, item: Any) -> None:
+        super().put_nowait(item)
+        self._bytes += _size(item)
+        self._socket.read_if_wanted()
+
+    def get_nowait(self) -> Any:
+        item = super().get_nowait()
+        self._bytes -= _size(item)
+        self._socket.read_if_wanted()
+        return item
+
+
+def _size(message: Any) -> int:
+    return len(message.get("bytes") or message.get("text") or "")
+
+
 class Socket(WebSocketProtocol):  # type: ignore[misc]
-    """One WebSocket. `writable` is cleared, and nothing more is read, while the client does not take what we write."""
+    """One WebSocket. `writable` is cleared, and nothing more is read, while the client does not take what we write.
+
+    The application may refuse the upgrade with an HTTP answer of its own (ASGI's extension `websocket.http.response`).
+    """
+
+    application_queue: Inbox
+    maxMessagePayloadSize: int  # noqa: N815
+    _denial: Any = None
 
     def connectionMade(self) -> None:  # noqa: N802
         self.writable = asyncio.Event()
@@ -203,11 +243,52 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]
 
     def resumeProducing(self) -> None:  # noqa: N802
         self.writable.set()
-        if self.transport.connected:
-            self.transport.resumeProducing()
+        self.read_if_wanted()
 
     def stopProducing(self) -> None:  # noqa: N802
         self.writable.set()
+
+    def read_if_wanted(self) -> None:
+        """Reads on, or stops reading, as both directions allow."""
+        if not self.transport.connected:
+            return
+        inbox = getattr(self, "application_queue", None)
+        if self.writable.is_set() and not (inbox is not None and inbox.crowded):
+            self.transport.resumeProducing()
+        else:
+            self.transport.pauseProducing()
+
+    def sendMessage(self, *args: Any, **kwargs: Any) -> None:  # noqa: N802
+        # autobahn holds what we send to the limit of what we take.
+        limit, self.maxMessagePayloadSize = self.maxMessagePayloadSize, 0
+        try:
+            super().sendMessage(*args, **kwargs)
+        finally:
+            self.maxMessagePayloadSize = limit
+
+    def handle_reply(self, message: Any) -> None:
+        match message["type"]:
+            case "websocket.http.response.start":
+                self._denial = message
+            case "websocket.http.response.body":
+                self._deny(message.get("body", b""))
+            case _:
+                super().handle_reply(message)
+
+    def _deny(self, body: bytes) -> None:
+        """Answers the upgrade with HTTP, in one piece, and closes."""
+        if not hasattr(self, "handshake_deferred"):
+            return
+        headers = [(b"content-length", b"%d" % len(body)), (b"connection", b"close")]
+        headers = [*secured(self._denial["headers"]), *headers]
+        status = self._denial["status"]
+        reason = HTTPStatus(status).phrase.encode()
+        head = b"".join(b"%s: %s\r\n" % header for header in headers)
+        self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, reason, head, body))
+        del self.handshake_deferred
+        self.server.protocol_disconnected(self)
+        self.transport.unregisterProducer()
+        self.transport.loseConnection()
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:  # noqa: N802, N803
         # A handshake that failed before it reached the application has nobody to tell.

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from jobs import conf as jobs_conf
 from memcastle_site.gate.hosts import parse_authority, parse_origin
@@ -29,6 +30,7 @@ from palace.configuration import (
     section_keys,
     setting,
     strings,
+    text,
 )
 from palace.errors import ConfigInvalid, FileFailed
 
@@ -50,7 +52,7 @@ def _bind_address(value: object) -> str:
     except ValueError:
         authority = parse_authority(value)
         if authority is not None and authority.port is not None:
-            accepted = "an IP address alone; the port has a setting of its own, server.port (MEMCASTLE_PORT, --port)"
+            accepted = "an IP address alone; the port has a setting of its own (server.port or db.port)"
         raise ValueError(accepted) from None
 
 
@@ -88,10 +90,18 @@ def _token(value: object) -> str:
     return str(token)
 
 
-def _store_mode(value: object) -> str:
-    if value != "embedded":
-        raise ValueError("'embedded'; this version opens no remote database")
-    return "embedded"
+def _store_url(value: object) -> str:
+    accepted = "a URL such as ws://127.0.0.1:8000 or wss://database.example, without query and fragment"
+    if not isinstance(value, str) or not value.isascii() or any(character <= " " for character in value):
+        raise ValueError(accepted)
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError:
+        raise ValueError(accepted) from None
+    if parts.scheme not in ("ws", "wss") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(accepted)
+    return str(value)
 
 
 def _sync(value: object) -> str:
@@ -147,6 +157,43 @@ class ServerConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseConfig:
+    """Where the database endpoint listens once it is asked for; nothing here opens it."""
+
+    bind: str = setting(
+        _bind_address,
+        "127.0.0.1",
+        env="MEMCASTLE_DB_BIND",
+        help="IP address of the database endpoint. Beyond loopback it needs db.allow_remote and auth.enabled.",
+    )
+    port: int = setting(
+        integer(0, 65_535),
+        8000,
+        env="MEMCASTLE_DB_PORT",
+        help="TCP port of the database endpoint; 0 lets the system choose.",
+    )
+    allow_remote: bool = setting(
+        boolean,
+        False,
+        env="MEMCASTLE_DB_ALLOW_REMOTE",
+        help="Whether the database endpoint may listen where other machines reach it. There is no TLS.",
+    )
+    allowed_origins: tuple[str, ...] = setting(
+        strings(accepted="a list of origins such as https://studio.example"),
+        (),
+        env="MEMCASTLE_DB_ALLOWED_ORIGINS",
+        help="Origins of web pages that may use the database endpoint beside those of this machine; others get 403.",
+    )
+
+    def __post_init__(self) -> None:
+        if not (self.allow_remote or ipaddress.ip_address(self.bind).is_loopback):
+            raise ConfigInvalid(
+                f"db.bind: {self.bind} can be reached from other machines",
+                help="Choose 127.0.0.1, or set db.allow_remote = true and auth.enabled = true.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class AuthConfig:
     """Whether requests need the bearer token, and which token passes."""
 
@@ -165,17 +212,43 @@ class AuthConfig:
     )
 
 
+REMOTE_KEYS = ("url", "namespace", "database", "username", "password")
+"""What a remote palace needs to be told, and an embedded one ignores."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
     """How the database is opened."""
 
-    mode: str = setting(_store_mode, "embedded", help="Only 'embedded': the daemon holds the database itself.")
+    mode: str = setting(
+        choice("embedded", "remote"),
+        "embedded",
+        help="embedded: the daemon holds the database itself. remote: it is on a server, and daemons may share it.",
+    )
     sync: str = setting(
         _sync,
         "every",
         env="MEMCASTLE_STORE_SYNC",
         help="When writes reach the disk: after every transaction, never on purpose, or at an interval such as 500ms, 2s, 1m.",
     )
+    url: str | None = setting(_store_url, None, secret=True, help="Where the database server listens, ws:// or wss://.")
+    namespace: str | None = setting(text, None, help="Namespace of the palace on the server; made when missing.")
+    database: str | None = setting(text, None, help="Database of the palace in the namespace; made when missing.")
+    username: str | None = setting(text, None, help="A root user of the server.")
+    password: str | None = setting(text, None, secret=True, help="The user's password.")
+    query_timeout_secs: int = setting(
+        integer(1, 3600),
+        30,
+        help="Seconds that a query to the server may take. The changes of an upgrade have no limit.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.mode == "remote" and (missing := [key for key in REMOTE_KEYS if getattr(self, key) is None]):
+            raise ConfigInvalid(
+                f'store.{missing[0]}: it is missing, and store.mode = "remote" needs it',
+                help=f"Add {', '.join(f'store.{key}' for key in missing)} to the configuration file; "
+                "no environment variable sets them.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +281,7 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
     ("palace", PalaceConfig),
     (jobs_conf.PREFIX, jobs_conf.JobsConfig),
     ("server", ServerConfig),
+    ("db", DatabaseConfig),
     ("auth", AuthConfig),
     (mining_conf.PREFIX, mining_conf.MiningConfig),
     ("store", StoreConfig),
@@ -218,11 +292,10 @@ SECTIONS: tuple[tuple[str, type[Any]], ...] = (
 
 _RESERVED: Mapping[str, frozenset[str]] = {
     "": frozenset(
-        {"assets", "credentials", "db", "dedup", "embeddings", "extraction", "miners", "plugins", "preferences", "triggers"}
+        {"assets", "credentials", "dedup", "embeddings", "extraction", "miners", "plugins", "preferences", "triggers"}
         | {"webhook"}
     ),
     "palace": frozenset({"preferences"}),
-    "store": frozenset({"url", "namespace", "database", "username", "password"}),
     "mining": frozenset(
         {"bundled_dir", "github_api_url", "registries", "source_memory_mib", "source_timeout_secs", "sources_dir"}
         | {"trust", "trusted_keys"}

@@ -97,7 +97,7 @@ class MigrationLocked(MemCastleError):
     """Another process is migrating this palace."""
 
     code = "memcastle::migrate::locked"
-    help = "Wait until the other process has finished; a lock whose holder died is released after five minutes."
+    help = "Wait until the other process has finished and start again. The lock of one that died runs out by itself."
 
 
 class MigrationFailed(MemCastleError):

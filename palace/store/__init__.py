@@ -12,6 +12,22 @@ from palace.store.connection import (
     install,
     on_loop,
     open_embedded,
+    start_on_loop,
 )
+from palace.store.remote import Server, SignInRefused, StoreUnreachable, open_remote
 
-__all__ = ["Fragment", "RecordExists", "Store", "TransactionRefused", "current", "install", "on_loop", "open_embedded"]
+__all__ = [
+    "Fragment",
+    "RecordExists",
+    "Server",
+    "SignInRefused",
+    "Store",
+    "StoreUnreachable",
+    "TransactionRefused",
+    "current",
+    "install",
+    "on_loop",
+    "open_embedded",
+    "open_remote",
+    "start_on_loop",
+]

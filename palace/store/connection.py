@@ -12,24 +12,43 @@ import functools
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from palace.errors import StoreFailed
+from palace.errors import MemCastleError, StoreFailed
 
 logger = logging.getLogger("memcastle.store")
 
 NAMESPACE = "memcastle"
 DATABASE = "palace"
-CONFLICT_RETRIES = 8
-CONFLICT_PAUSE_SECONDS = 0.005
 SLOW_QUERY_SECONDS = 1.0
 SETTLING_SECONDS = 0.25
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Persistence:
+    """How often what met a write conflict is tried, and how long the waits between are: longer each time, up to a limit."""
+
+    tries: int
+    pause_seconds: float
+    longest_pause_seconds: float
+
+    def pause(self, attempt: int) -> float:
+        """The wait after a failed attempt (the first is 1), made uneven so that two writers do not meet again."""
+        return min(self.pause_seconds * attempt, self.longest_pause_seconds) * random.uniform(0.5, 1.5)
+
+
+ALONE = Persistence(tries=8, pause_seconds=0.005, longest_pause_seconds=0.04)
+"""For a database inside this process, whose writers wait for each other anyway."""
+AMONG_OTHERS = Persistence(tries=60, pause_seconds=0.01, longest_pause_seconds=0.25)
+"""For a database with writers in other processes, where nothing but another try settles who goes first."""
 
 
 class TransactionRefused(Exception):
@@ -62,7 +81,7 @@ class Fragment:
 
 
 class Store:
-    """An open palace database. Made by `open_embedded`, ended by `close`."""
+    """An open palace database. Made by `open_embedded` or `open_remote`, ended by `close`."""
 
     def __init__(self, handle: Any, location: str, backend: str) -> None:
         self._handle = handle
@@ -76,11 +95,22 @@ class Store:
         """`embedded` or `remote`, for reports only."""
         self.shared = backend == "remote"
         """Whether other daemons may write to the same database."""
+        self._persistence = AMONG_OTHERS if self.shared else ALONE
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """The event loop that owns the handle."""
         return self._loop
+
+    def engine(self) -> Callable[[bytes], Awaitable[bytes]]:
+        """The engine's own interface: one request in, one answer out, both CBOR (`palace.store.sessions`).
+
+        Raises StoreFailed for a database that another process holds.
+        """
+        if self.backend != "embedded":
+            raise StoreFailed("the database of this palace is not in this process")
+        execute: Callable[[bytes], Awaitable[bytes]] = self._handle._db.execute
+        return execute
 
     async def query(self, sql: str, **variables: Any) -> list[Any]:
         """The results of all statements, in order.
@@ -90,17 +120,18 @@ class Store:
         one statement, or one transaction.
         """
         started = time.monotonic()
-        for attempt in range(1, CONFLICT_RETRIES + 1):
+        tries = self._persistence.tries
+        for attempt in range(1, tries + 1):
             try:
                 results = _results(await self._send(sql, variables))
                 break
             except _Conflict as conflict:
-                if attempt == CONFLICT_RETRIES:
+                if attempt == tries:
                     raise StoreFailed(
-                        f"the database kept reporting write conflicts ({CONFLICT_RETRIES} tries)",
+                        f"the database kept reporting write conflicts ({tries} tries)",
                         help="Nothing was written. The record is under heavy change; try again.",
                     ) from conflict
-                await asyncio.sleep(CONFLICT_PAUSE_SECONDS * attempt * random.uniform(0.5, 1.5))
+                await asyncio.sleep(self._persistence.pause(attempt))
         elapsed = time.monotonic() - started
         if elapsed > SLOW_QUERY_SECONDS:
             logger.warning("slow query", extra={"elapsed_ms": round(elapsed * 1000), "statement": sql.strip()[:120]})
@@ -146,6 +177,8 @@ class Store:
     async def _send(self, sql: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
             answer: Mapping[str, Any] = await self._handle.query_raw(sql, dict(variables))
+        except MemCastleError:
+            raise
         except Exception as error:
             raise StoreFailed(f"the database did not answer: {error}") from error
         return answer
@@ -153,6 +186,27 @@ class Store:
     async def close(self) -> None:
         """Flushes and closes; the directory can be opened by another process afterwards."""
         await self._handle.close()
+
+
+_unlimited: ContextVar[bool] = ContextVar("queries without a time limit", default=False)
+
+
+@contextmanager
+def no_time_limit() -> Iterator[None]:
+    """Lets queries take as long as they need, for the length of a `with` block and in tasks that it starts.
+
+    For work that cannot be cut into pieces, such as building an index. A connection that breaks still ends them.
+    """
+    before = _unlimited.set(True)
+    try:
+        yield
+    finally:
+        _unlimited.reset(before)
+
+
+def limited() -> bool:
+    """Whether queries of this task must end within the store's time limit."""
+    return not _unlimited.get()
 
 
 async def open_embedded(directory: Path, *, sync: str = "every") -> Store:
@@ -245,6 +299,14 @@ def on_loop(coroutine: Coroutine[Any, Any, Answer], timeout: float | None = None
 
     Must never be called on that loop itself, where it would wait for ever; that raises RuntimeError.
     """
+    return start_on_loop(coroutine).result(timeout)
+
+
+def start_on_loop(coroutine: Coroutine[Any, Any, Answer]) -> Future[Answer]:
+    """Starts a coroutine on the loop that owns the palace; its answer can be waited for, and cancelled, elsewhere.
+
+    Raises RuntimeError on that loop itself.
+    """
     try:
         loop = current().loop
         if _running_loop() is loop:
@@ -252,7 +314,7 @@ def on_loop(coroutine: Coroutine[Any, Any, Answer], timeout: float | None = None
     except BaseException:
         coroutine.close()
         raise
-    return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout)
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -70,8 +70,10 @@ def close_drawers(closings: Iterable[Closing]) -> Fragment:
 DRAWER_BY_ID = f"SELECT {_FIELDS} FROM ONLY type::record('drawer', $id);"
 DRAWERS_BY_ID = f"SELECT {_FIELDS} FROM $ids.map(|$id| type::record('drawer', $id));"
 DRAWER_BY_NAME = f"SELECT {_FIELDS} FROM drawer WHERE room = $room AND name = $name;"
+# Left to itself the database would rather have the order for nothing, and read the whole room along the index of instants.
 CURRENT_COPY = f"""
-SELECT {_FIELDS} FROM drawer WHERE room = $room AND content_hash = $hash AND !valid_to ORDER BY created_at, id LIMIT 1;
+SELECT {_FIELDS} FROM drawer WITH INDEX drawer_room_hash
+    WHERE room = $room AND content_hash = $hash AND !valid_to ORDER BY created_at, id LIMIT 1;
 """
 
 
@@ -168,6 +170,20 @@ DELETE = "DELETE type::record('drawer', $deleted_drawer) RETURN NONE;"
 def delete_drawer(id: str) -> Fragment:
     """Removes one drawer."""
     return Fragment(DELETE, {"deleted_drawer": id})
+
+
+NO_ORPHAN = "no_orphan"
+REMOVE_ORPHAN = f"""
+IF type::record('drawer', $orphan).room != $orphan_room OR record::exists(type::record('room', $orphan_room)) {{
+    THROW '{NO_ORPHAN}'
+}};
+DELETE type::record('drawer', $orphan) RETURN NONE;
+"""
+
+
+def remove_orphan(id: str, room: str) -> Fragment:
+    """Removes a drawer; the transaction throws `NO_ORPHAN` when it is gone, or when its room exists."""
+    return Fragment(REMOVE_ORPHAN, {"orphan": id, "orphan_room": room})
 
 
 def drawer_from_row(row: Mapping[str, Any]) -> Drawer:

@@ -203,6 +203,18 @@ def require_rooms(rooms: Iterable[str]) -> Fragment:
     return Fragment(REQUIRE_ROOMS, {"required_rooms": sorted(set(rooms))})
 
 
+REQUIRE_PLACE = f"""
+IF !record::exists(type::record('wing', $place_wing)) OR !record::exists(type::record('room', $place_room)) {{
+    THROW '{ROOM_GONE}'
+}};
+"""
+
+
+def require_place(wing: str, room: str) -> Fragment:
+    """Makes the transaction throw `ROOM_GONE` when the wing or the room does not exist at that point of it."""
+    return Fragment(REQUIRE_PLACE, {"place_wing": wing, "place_room": room})
+
+
 DELETE_ROOMS = """
 DELETE drawer WHERE room IN $deleted_rooms RETURN NONE;
 DELETE $deleted_rooms.map(|$id| type::record('room', $id)) RETURN NONE;

@@ -50,6 +50,11 @@ class Definition:
         """The statement as it is sent, replacing an older form of the same definition."""
         return self.statement.replace(f"DEFINE {self.kind}", f"DEFINE {self.kind} OVERWRITE", 1) + ";"
 
+    @property
+    def if_missing(self) -> str:
+        """The statement that leaves an older form as it is."""
+        return self.statement.replace(f"DEFINE {self.kind}", f"DEFINE {self.kind} IF NOT EXISTS", 1) + ";"
+
 
 def read_definitions(directories: Iterable[Path]) -> list[Definition]:
     """The definitions of all `*.surql` files, in order of directory, file name and place in the file."""
@@ -89,30 +94,53 @@ DELETE $forgotten_definitions.map(|$key| type::record('schema_definition', $key)
 ANY_ROW = "SELECT VALUE id FROM type::table($table) LIMIT 1;"
 
 
-async def sync_schema(store: Store, definitions: list[Definition]) -> tuple[str, ...]:
-    """Applies what changed and removes what disappeared, in one transaction; returns the keys touched.
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the database has otherwise than the files: definitions to apply, and keys that are in no file."""
 
-    Raises SchemaSyncFailed with the engine's own words; the definitions are then as they were.
-    """
+    changed: tuple[Definition, ...]
+    gone: frozenset[str]
+
+    @property
+    def any(self) -> bool:
+        return bool(self.changed or self.gone)
+
+
+async def definitions_to_sync(store: Store, definitions: list[Definition]) -> Differences:
+    """Compares the definitions with those that the database has on record."""
     await store.query(RECORD_TABLE)
     rows: list[dict[str, Any]] = await store.first(READ_RECORDED)
     recorded = {row["key"]: row["digest"] for row in rows}
-    wanted = {definition.key for definition in definitions}
-    changed = [definition for definition in definitions if recorded.get(definition.key) != definition.digest]
-    gone = await _removable(store, recorded.keys() - wanted)
-    touched = (*gone, *(definition.key for definition in changed))
+    changed = tuple(definition for definition in definitions if recorded.get(definition.key) != definition.digest)
+    return Differences(changed, frozenset(recorded.keys() - {definition.key for definition in definitions}))
+
+
+async def sync_schema(
+    store: Store, definitions: list[Definition], *, remove: bool = True, guard: Fragment | None = None
+) -> tuple[str, ...]:
+    """Applies what changed and removes what disappeared, in one transaction; returns the keys touched.
+
+    Without `remove`, what disappeared stays and stays on record. `guard` goes first in the transaction.
+    Raises SchemaSyncFailed with the engine's own words; the definitions are then as they were.
+    """
+    differences = await definitions_to_sync(store, definitions)
+    gone = await _removable(store, differences.gone) if remove else ()
+    if differences.gone and not remove:
+        logger.info("definitions that are in use no more are kept", extra={"kept": len(differences.gone)})
+    touched = (*gone, *(definition.key for definition in differences.changed))
     if not touched:
         return ()
-    statements = [f"REMOVE {_removal(key)};" for key in gone] + [definition.applied for definition in changed]
+    statements = [f"REMOVE {_removal(key)};" for key in gone] + [definition.applied for definition in differences.changed]
     variables = {
-        "recorded_definitions": [{"key": definition.key, "digest": definition.digest} for definition in changed],
+        "recorded_definitions": [{"key": changed.key, "digest": changed.digest} for changed in differences.changed],
         "forgotten_definitions": list(gone),
     }
+    guards = () if guard is None else (guard,)
     try:
-        await store.transact(Fragment("\n".join(statements)), Fragment(RECORD, variables))
+        await store.transact(*guards, Fragment("\n".join(statements)), Fragment(RECORD, variables))
     except MemCastleError as error:
         raise SchemaSyncFailed(f"the definitions could not be brought up to date: {error.message}") from error
-    logger.info("schema synchronised", extra={"applied": len(changed), "removed": len(gone)})
+    logger.info("schema synchronised", extra={"applied": len(differences.changed), "removed": len(gone)})
     return touched
 
 

@@ -181,6 +181,13 @@ async def cancel_job(request: HttpRequest, job_id: JobId) -> dict[str, str]:
     return {"status": "cancel_requested"}
 
 
+@router.post("/jobs/{job_id}/force-cancel", response=ControlOut)
+async def force_cancel_job(request: HttpRequest, job_id: JobId) -> dict[str, str]:
+    """Cancels a running mine that does not reach its next boundary; answers once its work is stopped."""
+    await services.force_cancel(job_id)
+    return {"status": "force_cancelled"}
+
+
 @router.post("/jobs/{job_id}/retry", response=ControlOut)
 async def retry_job(request: HttpRequest, job_id: JobId) -> dict[str, str]:
     """Puts a failed job back into the queue; it continues from its checkpoint."""

@@ -51,6 +51,22 @@ class JobContended(MemCastleError):
     help = "Nothing was done. Repeat the request."
 
 
+class BasedOnJobInvalid(MemCastleError):
+    """The job that a repair is to be based on is no completed audit with a report."""
+
+    code = "memcastle::repair::based_on_job_invalid"
+    status = 400
+    help = "Run an audit (`python manage.py audit`), wait until it has completed, and name its id; or leave the id out."
+
+
+class FactsUnavailable(MemCastleError):
+    """A checkpoint carries a fact, and this version keeps no knowledge graph."""
+
+    code = "memcastle::graph::facts_unavailable"
+    status = 400
+    help = "Nothing was stored and no job was queued. Send the checkpoint again without the field `fact`."
+
+
 class LeaseLost(MemCastleError):
     """The job no longer belongs to the worker that ran it: another one took it over, or it was taken away."""
 

@@ -49,6 +49,8 @@ class JobKind:
     submit: Callable[[Any, Caller], Awaitable[Job]]
     """Carries out a submission: memory mode, checks of the fields, then `jobs.services.submit`."""
     handler: Handler
+    can_be_forced: bool = False
+    """Whether a run of it may be broken off anywhere: all it commits is complete in itself, and fenced."""
 
 
 _kinds: dict[str, JobKind] = {}

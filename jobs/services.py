@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jobs import kinds, store
 from jobs.conf import JobsConfig
+from jobs.domain.checkpoint import CheckpointItem, problem_with_items
 from jobs.domain.job import Cancel, Event, Job, Pause, Priority, Resume, Retry, Status, apply
 from jobs.domain.log import LogEntry
-from jobs.errors import JobContended, JobIdInvalid, JobNotFound, JobOrphaned
+from jobs.errors import BasedOnJobInvalid, FactsUnavailable, JobContended, JobIdInvalid, JobNotFound, JobOrphaned
+from jobs.runtime.force_cancel import force_cancel as force
 from jobs.runtime.run import run_of
 from jobs.signals import job_queued
 from palace.clock import now
@@ -20,9 +23,12 @@ from palace.domain.clock import add_seconds
 from palace.domain.ids import new_id, parse_id
 from palace.domain.limits import effective_limit
 from palace.domain.modes import Caller
+from palace.domain.names import problem_with_name
 from palace.errors import InvalidInput
-from palace.modes import require_read
+from palace.modes import require_read, require_write
+from palace.services.hierarchy import require_name
 from palace.store import RecordExists, TransactionRefused, current
+from palace.store.hierarchy import find_wing
 
 logger = logging.getLogger("memcastle.jobs")
 
@@ -99,6 +105,51 @@ async def submit_audit(caller: Caller, wing: str | None = None) -> Job:
     return await submit("audit", {"wing": wing}, caller)
 
 
+async def submit_checkpoint(caller: Caller, items: Sequence[CheckpointItem], *, emergency: bool = False) -> Job:
+    """Queues the filing of texts, before other work; an emergency before everything.
+
+    Raises InvalidInput on `payload` for items that no run could file, PathInvalid for an unusable name of a drawer or of
+    a new wing, FactsUnavailable for an item with a fact. No job is queued then.
+    """
+    require_write(caller, "emergency_checkpoint" if emergency else "checkpoint")
+    if problem := problem_with_items(items):
+        raise InvalidInput("payload", problem)
+    for name in dict.fromkeys(item.name for item in items if item.name is not None):
+        require_name(name, "drawer")
+    wings = dict.fromkeys(item.wing for item in items if item.wing is not None)
+    for wing in (wing for wing in wings if problem_with_name(wing, allow_slash=False) is not None):
+        if await find_wing(current(), wing, None) is None:
+            require_name(wing, "wing")
+    facts = [f"items[{index}]" for index, item in enumerate(items) if item.fact is not None]
+    if facts:
+        raise FactsUnavailable(f"{facts[0]} carries a fact, and this version stores no facts; nothing was stored")
+    payload = {"items": [item.as_json() for item in items]}
+    return await submit("checkpoint", {"payload": payload}, caller, priority=Priority.CRITICAL if emergency else None)
+
+
+async def submit_repair(caller: Caller, *, dry_run: bool = True, based_on_job: str | None = None) -> Job:
+    """Queues a repair of what an audit finds; a dry run needs no memory mode, since its report holds ids only.
+
+    Raises JobIdInvalid, BasedOnJobInvalid.
+    """
+    audit = None if based_on_job is None else _identity(based_on_job)
+    if not dry_run:
+        require_write(caller, "repair")
+    if audit is not None:
+        await audited_orphans(audit)
+    return await submit("repair", {"dry_run": dry_run, "based_on_job": audit}, caller)
+
+
+async def audited_orphans(job_id: str) -> set[str]:
+    """Ids of the drawers that a completed audit found to have no room. Raises BasedOnJobInvalid for any other job."""
+    job = await store.read(current(), job_id)
+    if job is None:
+        raise BasedOnJobInvalid(f"there is no job {job_id} to base a repair on")
+    if job.kind != "audit" or job.status is not Status.COMPLETED or job.result is None:
+        raise BasedOnJobInvalid(f"job {job_id} is a {job.status.value} {job.kind} job, and no completed audit with a report")
+    return {finding["drawer_id"] for finding in job.result["orphan_drawers"]}
+
+
 async def list_jobs(
     caller: Caller,
     *,
@@ -165,6 +216,19 @@ async def resume(job_id: str) -> Job:
 async def cancel(job_id: str) -> Job:
     """Gives a waiting or paused job up; asks a running one to stop, and stores the request. Raises as `pause` does."""
     return await _control(job_id, Cancel())
+
+
+async def force_cancel(job_id: str) -> Job:
+    """Cancels a running mine of this daemon at once, its thread stopped or left behind; gives the cancelled job.
+
+    What it had committed stays. Raises JobIdInvalid, JobNotFound, TransitionInvalid, JobOrphaned, JobContended.
+    """
+    identity = _identity(job_id)
+    logger.info("job control requested", extra={"job_id": identity, "request": "force_cancel"})
+    for _ in range(CONTROL_TRIES):
+        with contextlib.suppress(store.JobChanged):
+            return await force(await _existing(identity))
+    raise JobContended(f"job {identity} kept changing")
 
 
 async def retry(job_id: str) -> Job:

@@ -22,6 +22,7 @@ MINE = kinds.JobKind(
     request=MineIn,
     submit=_submit,
     handler=mine,
+    can_be_forced=True,
 )
 
 

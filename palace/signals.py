@@ -12,4 +12,4 @@ drawers_written = Signal()
 
 changes_read = Signal()
 """Sent on the palace's loop with `changes`, transactions of the outbox (`palace.store.changes.Stamped`) as they are read:
-in commit order, each once, whatever daemon made them."""
+in commit order, each once, whatever daemon made them. Receivers are coroutines: others would run in a thread."""

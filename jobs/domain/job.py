@@ -128,7 +128,9 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """The job is given up."""
+    """The job is given up; `result` is the report on what it had done by then, if its kind leaves one."""
+
+    result: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ def apply(job: Job, event: Event, now: Timestamp) -> Job:
                 lease_expires_at=lease_expires_at,
                 lease_shared=shared,
             )
-        case Complete(result):
+        case Complete(result) | Cancel(result):
             return replace(changed, result=result)
         case Fail(error):
             return replace(changed, error=error)
@@ -198,13 +200,14 @@ def _verb(event: Event) -> str:
     return type(event).__name__.lower()
 
 
-def stopped(job: Job, now: Timestamp) -> Job:
+def stopped(job: Job, now: Timestamp, report: Mapping[str, Any] | None = None) -> Job:
     """A running job after its run stopped early: what was asked of it decides, a cancel before a pause.
 
-    Nobody asked anything: the daemon stops, and the job goes back to the queue.
+    Nobody asked anything: the daemon stops, and the job goes back to the queue. `report` is what a cancelled job
+    leaves as its result; whatever will run again makes a new one.
     """
     if job.cancel_requested:
-        return apply(job, Cancel(), now)
+        return apply(job, Cancel(report), now)
     return apply(job, Pause() if job.pause_requested else Requeue(), now)
 
 

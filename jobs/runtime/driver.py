@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Generator
+from dataclasses import dataclass
 
 from jobs import kinds, store
 from jobs.domain.job import Complete, Fail
 from jobs.errors import LeaseLost
-from jobs.runtime.run import JobRun, Unit
+from jobs.runtime.run import Abandoned, JobRun, Unit
 from palace.errors import MemCastleError
 from palace.store import TransactionRefused, current
 
 logger = logging.getLogger("memcastle.jobs")
 
 
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The run ended early at a boundary; what was asked of the job decides what it becomes."""
+
+    report: kinds.Params | None = None
+    """What the job leaves as its result if it becomes a cancelled one."""
 
 
 class Dropped:
@@ -33,8 +39,16 @@ def drive(run: JobRun) -> Outcome:
     if kind is None:
         return Fail(f"this daemon cannot run jobs of the kind {run.job.kind!r}")
     try:
+        with run.driven():
+            return _handled(run, kind)
+    except Abandoned:
+        return Dropped()
+
+
+def _handled(run: JobRun, kind: kinds.JobKind) -> Outcome:
+    try:
         return _through_units(run, kind.handler(run))
-    except LeaseLost:
+    except (LeaseLost, Abandoned):
         return Dropped()
     except TransactionRefused as refusal:
         return Dropped() if refusal.reason == store.LEASE_LOST else _fault(run, refusal)
@@ -50,26 +64,29 @@ def _fault(run: JobRun, error: BaseException) -> Fail:
 
 
 def _through_units(run: JobRun, units: Generator[Unit, None, kinds.Params | None]) -> Outcome:
+    report: kinds.Params | None = None
     try:
         while True:
             if run.lost:
                 return Dropped()
             if run.interrupted:
-                return Stopped()
+                return Stopped(_report(report))
             try:
                 unit = next(units)
             except StopIteration as end:
                 return Complete(_report(end.value))
             requests = run.call(_saved(run, unit))
-            if requests.cancel or requests.pause:
-                return Stopped()
+            run.moved = time.monotonic()
+            report = unit.report
+            if unit.heeds_cancel if requests.cancel else requests.pause:
+                return Stopped(_report(report))
     finally:
         _close(run, units)
 
 
 async def _saved(run: JobRun, unit: Unit) -> store.Requests:
     if unit.saved:
-        return await store.requests(current(), run.job.id, run.worker)
+        return await store.requests(current(), run.job, run.worker)
     now = run.now()
     return await store.save_checkpoint(current(), run.job, run.worker, unit.checkpoint, unit.progress, now, run.lease_from(now))
 

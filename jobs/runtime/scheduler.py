@@ -1,4 +1,4 @@
-"""Claims jobs for the workers, keeps their leases, recovers after a crash, drains before a stop."""
+"""Claims jobs for the workers, watches over them, recovers after a crash, drains before a stop."""
 
 from __future__ import annotations
 
@@ -7,30 +7,38 @@ import logging
 import os
 import secrets
 import time
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from jobs import store
 from jobs.conf import JobsConfig
-from jobs.domain.job import recovered
+from jobs.domain.job import Status
 from jobs.runtime import run as runs
 from jobs.runtime.driver import Outcome, drive
+from jobs.runtime.leases import Leases
 from jobs.runtime.queue import EmbeddedConsumer, JobHuey, consumer
+from jobs.runtime.recovery import recover_at_start
 from jobs.runtime.run import JobRun
 from jobs.runtime.settling import settle
 from jobs.signals import job_queued
 from palace.clock import now
 from palace.configuration import current as configured
-from palace.domain.clock import add_seconds
+from palace.domain.clock import Timestamp, add_seconds
 from palace.errors import MemCastleError
+from palace.signals import changes_read
 from palace.store import current, on_loop
+from palace.store.changes import Stamped
 
 logger = logging.getLogger("memcastle.jobs")
 
 POLL_SECONDS = 2.0
-"""How long a job of another daemon may wait to be seen; those of this process wake the workers at once."""
-SHORTEST_BEAT_SECONDS = 0.05
+"""How long a job may wait to be seen when nobody told of it; usually the workers are woken at once."""
+WATCH_SECONDS = 1.0
+"""How often the workers are looked after."""
 JOIN_SECONDS = 1.0
 """How long a stop waits for worker threads that have nothing left to do."""
+UNDRIVEN_SECONDS = 10.0
+"""How long a claimed job may be without a thread before it counts as lost."""
 
 
 class Scheduler:
@@ -40,48 +48,50 @@ class Scheduler:
         self._config = configured(JobsConfig)
         self.worker = f"memcastle-{os.getpid()}-{secrets.token_hex(4)}"
         """Who the leases of this scheduler's jobs belong to."""
-        self._runs: dict[str, JobRun] = {}
+        self.runs: dict[str, JobRun] = {}
+        """What is run at the moment, by job."""
+        self.leases = Leases(self.worker, self.runs, self._config.lease_ttl_secs)
+        self.consumer: EmbeddedConsumer | None = None
+        self.restarts = 0
+        """How often a task of the scheduler's own had died and was started again."""
+        self.watched_at: Timestamp | None = None
+        """When the workers were last seen at work, or ready for it."""
+        self.looked = time.monotonic()
+        """Monotonic time of the last look for a job that the database answered."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._wake = asyncio.Event()
         # Whoever claims, or waits for something to claim, holds the turn: one query at a time, whatever is idle.
         self._turn = asyncio.Lock()
         self._draining = False
-        self._blind = False
-        self._consumer: EmbeddedConsumer | None = None
-        self._heartbeat: asyncio.Task[None] | None = None
+        self.claim_error: str | None = None
+        """Why the last look for a job failed."""
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def config(self) -> JobsConfig:
+        return self._config
 
     async def recover(self) -> int:
-        """Settles the jobs that a dead daemon left running; returns how many. To be called before `start`.
-
-        The palace admits one daemon, so whatever is recorded as running now is a dead one's.
-        """
-        found = 0
-        for job in await store.running(current()):
-            after = recovered(job, now())
-            try:
-                await store.transition(
-                    current(), job, after, now(), same_lease=True, reason=f"the daemon of {job.lease_owner} ended without it"
-                )
-            except store.JobChanged:
-                continue
-            found += 1
-            about = {"job_id": job.id, "job_type": job.kind, "status": after.status.value}
-            logger.info("job recovered", extra={**about, "recovery_attempts": after.recovery_attempts})
+        """Settles the jobs that a dead daemon left running; returns how many. To be called before `start`."""
+        found = await recover_at_start()
         self._wake.set()
         return found
 
     async def start(self) -> None:
-        """Starts the workers and the heartbeat."""
+        """Starts the workers, the heartbeat and the watch over both."""
         # Huey narrates every task; our own lines say the same with the job's id.
         narrator = logging.getLogger("huey")
         if narrator.level == logging.NOTSET:
             narrator.setLevel(logging.WARNING)
         job_queued.connect(self._nudge)
+        changes_read.connect(self._heard)
         huey = JobHuey(lambda: on_loop(self._next_run()), self._work)
-        self._consumer = consumer(huey, self._config.max_concurrency)
-        self._consumer.start()
-        self._heartbeat = asyncio.create_task(self._beat(), name="job leases")
+        self.consumer = consumer(huey, self._config.max_concurrency)
+        self.consumer.start()
+        install(self)
+        self._keep("job leases", self.leases.keep)
+        self._keep("job workers", self._watch)
         logger.info(
             "scheduler configured",
             extra={
@@ -99,10 +109,11 @@ class Scheduler:
         """
         self._draining = True
         job_queued.disconnect(self._nudge)
-        if self._consumer is not None:
-            self._consumer.stop()
+        changes_read.disconnect(self._heard)
+        if self.consumer is not None:
+            self.consumer.stop()
         self._wake.set()
-        for run in self._runs.values():
+        for run in self.runs.values():
             run.interrupt()
         try:
             async with asyncio.timeout(seconds):
@@ -111,17 +122,31 @@ class Scheduler:
                     pass
                 await self._idle.wait()
         except TimeoutError:
-            logger.warning("jobs did not stop in time", extra={"jobs": sorted(self._runs)})
+            logger.warning("jobs did not stop in time", extra={"jobs": sorted(self.runs)})
         finally:
-            if self._heartbeat is not None:
-                self._heartbeat.cancel()
-        if self._consumer is not None and not self._runs:
-            self._consumer.shutdown_timeout = JOIN_SECONDS
-            await asyncio.to_thread(self._consumer.stop, graceful=True)
-        return len(self._runs)
+            for task in self._tasks.values():
+                task.cancel()
+            if scheduler() is self:
+                install(None)
+        if self.consumer is not None and not self.runs:
+            self.consumer.shutdown_timeout = JOIN_SECONDS
+            await asyncio.to_thread(self.consumer.stop, graceful=True)
+        return len(self.runs)
+
+    def _leave_behind(self, run: JobRun) -> None:
+        """Goes on without a run whose thread does not come back: its place is free, and another thread takes it."""
+        if self.consumer is not None and run.thread is not None and not self._draining:
+            self.consumer.leave_behind(run.thread)
+        self._forget(run)
 
     def _nudge(self, **_: Any) -> None:
         self._wake.set()
+
+    async def _heard(self, changes: list[Stamped], **_: Any) -> None:
+        """A job was queued, perhaps by another daemon."""
+        entries = (entry for change in changes for entry in change.entries)
+        if any(entry["kind"] == "job" and entry.get("status") == Status.QUEUED for entry in entries):
+            self._wake.set()
 
     async def _next_run(self) -> JobRun | None:
         """Waits for a job and claims it; None when the daemon stops."""
@@ -137,27 +162,30 @@ class Scheduler:
                     continue
         return None
 
+    @property
+    def background_allowed(self) -> bool:
+        """Whether another background job may start."""
+        return sum(run.job.background for run in self.runs.values()) < self._config.background_limit
+
     async def _claim(self) -> JobRun | None:
-        background = sum(run.job.background for run in self._runs.values())
-        at = now()
-        try:
-            job = await store.claim(
-                current(),
-                self.worker,
-                at,
-                add_seconds(at, self._config.lease_ttl_secs),
-                allow_background=background < self._config.background_limit,
-            )
-        except MemCastleError as error:
-            if not self._blind:
-                logger.error("no job can be claimed", extra={"error": error.message})
-            self._blind = True
+        if self.leases.failing_since is not None:
+            # Whoever cannot keep what it has takes nothing more.
             return None
-        self._blind = False
+        at = now()
+        expires_at = add_seconds(at, self._config.lease_ttl_secs)
+        try:
+            job = await store.claim(current(), self.worker, at, expires_at, allow_background=self.background_allowed)
+        except MemCastleError as error:
+            if self.claim_error is None:
+                logger.error("no job can be claimed", extra={"error": error.message})
+            self.claim_error = error.message
+            return None
+        self.claim_error = None
+        self.looked = time.monotonic()
         if job is None:
             return None
-        run = JobRun(job, self.worker, self._config.lease_ttl_secs)
-        self._runs[job.id] = run
+        run = JobRun(job, self.worker, self._config.lease_ttl_secs, self._leave_behind)
+        self.runs[job.id] = run
         self._idle.clear()
         runs.started(run)
         if self._draining:
@@ -183,31 +211,68 @@ class Scheduler:
         try:
             await settle(run, outcome, elapsed_ms)
         finally:
-            runs.ended(run)
-            del self._runs[run.job.id]
-            if not self._runs:
-                self._idle.set()
-            # A place among the background jobs, or an exclusive key, may be free now.
-            self._wake.set()
+            run.finished.set()
+            self._forget(run)
 
-    async def _beat(self) -> None:
-        """Renews the leases of all runs. A run whose lease is gone is dropped; so are all when it cannot be told."""
-        ttl = self._config.lease_ttl_secs
-        interval = max(ttl / 3, SHORTEST_BEAT_SECONDS)
-        renewed = time.monotonic()
+    def _forget(self, run: JobRun) -> None:
+        runs.ended(run)
+        if self.runs.get(run.job.id) is run:
+            del self.runs[run.job.id]
+        if not self.runs:
+            self._idle.set()
+        # A place among the background jobs, or an exclusive key, may be free now.
+        self._wake.set()
+
+    def _keep(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs a task that must never end before the scheduler does."""
+        task = asyncio.create_task(work(), name=name)
+        self._tasks[name] = task
+
+        def again(done: asyncio.Task[None]) -> None:
+            if not self._draining:
+                # A cancellation that nobody here asked for comes out of something that the task waited for.
+                error = None if done.cancelled() else done.exception()
+                logger.error("a task of the scheduler broke and is started again", extra={"task": name}, exc_info=error)
+                self.restarts += 1
+                asyncio.get_running_loop().call_later(WATCH_SECONDS, self._again, name, work)
+
+        task.add_done_callback(again)
+
+    def _again(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if not self._draining:
+            self._keep(name, work)
+
+    async def _watch(self) -> None:
+        """Replaces worker threads that died, and gives up runs that no thread works for."""
         while True:
-            await asyncio.sleep(interval)
-            held = set(self._runs)
-            try:
-                if self._consumer is not None and not self._draining:
-                    self._consumer.check_worker_health()
-                async with asyncio.timeout(interval):
-                    alive = await store.renew_leases(current(), self.worker, add_seconds(now(), ttl)) if held else held
-            except Exception as error:
-                logger.error("the leases of running jobs could not be renewed", exc_info=error)
-                lost = held if time.monotonic() - renewed >= ttl else set()
-            else:
-                renewed = time.monotonic()
-                lost = held - alive
-            for job_id in lost & self._runs.keys():
-                self._runs[job_id].lose()
+            await asyncio.sleep(WATCH_SECONDS)
+            if self.consumer is None or self._draining:
+                continue
+            if dead := self.consumer.replace_dead():
+                logger.error("worker threads had died and were replaced", extra={"threads": dead})
+            for run in list(self.runs.values()):
+                if self._undriven(run):
+                    # Its lease runs out, and the job is taken up as after a crash.
+                    logger.error("a job has lost its thread", extra={"job_id": run.job.id})
+                    run.lose()
+                    self._forget(run)
+            self.watched_at = now()
+
+    def _undriven(self, run: JobRun) -> bool:
+        if run.thread is None:
+            return time.monotonic() - run.claimed > UNDRIVEN_SECONDS
+        return not run.thread.is_alive()
+
+
+_scheduler: Scheduler | None = None
+
+
+def install(started: Scheduler | None) -> None:
+    """Makes it the scheduler of this process (None: there is none)."""
+    global _scheduler
+    _scheduler = started
+
+
+def scheduler() -> Scheduler | None:
+    """The scheduler of this process, when there is one."""
+    return _scheduler

@@ -53,22 +53,26 @@ async def _stored(run: JobRun, outcome: Ending) -> Job | None:
     """The job as it was left, or None when the run does not own it any more."""
     while True:
         job = await store.read(current(), run.job.id)
-        if job is None or job.status is not Status.RUNNING or job.lease_owner != run.worker:
+        if job is None or not run.owns(job):
             return None
         at = now()
         match outcome:
-            case Stopped():
-                after = stopped(job, at)
+            case Stopped(report):
+                after = stopped(job, at, report)
             case Fail(error):
                 after = apply(job, Fail(_storable(error)), at)
             case Complete():
                 after = apply(job, outcome, at)
         try:
-            await store.transition(current(), job, after, at)
+            await store.transition(current(), job, after, at, reason=_reason(after))
         except store.JobChanged:
             # A pause or cancel came in between; it can do so only once each.
             continue
         return after
+
+
+def _reason(job: Job) -> str | None:
+    return "the daemon stopped" if job.status is Status.QUEUED else None
 
 
 def _storable(message: str) -> str:

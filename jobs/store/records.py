@@ -32,13 +32,25 @@ LET $job_number = (CREATE type::record('job', $job_id) SET
 """
 
 
+ROW_CHARACTERS = 4_000
+"""Longer parameters get a row of their own: the job's row is written anew with every step of its run."""
+CREATE_PARAMS = "CREATE type::record('job_params', $params_job) SET params = $params_text RETURN NONE;"
+
+
+def _apart(job: Job) -> tuple[Fragment, ...]:
+    """Stores large parameters outside of the job's row; nothing for others."""
+    text = json_text(job.params)
+    return (Fragment(CREATE_PARAMS, {"params_job": job.id, "params_text": text}),) if len(text) > ROW_CHARACTERS else ()
+
+
 async def insert(store: Store, job: Job) -> None:
     """Puts a new, queued job into the table. Raises RecordExists when a job of its coalescing key waits already."""
+    apart = _apart(job)
     fragment = Fragment(
         CREATE,
         {
             "job_id": job.id,
-            "job_kind": json_text({"type": job.kind, **job.params}),
+            "job_kind": json_text({"type": job.kind, **({} if apart else job.params)}),
             "job_status": job.status.value,
             "job_priority": int(job.priority),
             "job_background": job.background,
@@ -53,7 +65,7 @@ async def insert(store: Store, job: Job) -> None:
         },
     )
     created = LogEntry(job.created_at, CREATED, None, job.status.value, None, None)
-    await store.transact(fragment, append(job.id, created), announce(job.created_at, change_of(job, "created")))
+    await store.transact(fragment, *apart, append(job.id, created), announce(job.created_at, change_of(job, "created")))
 
 
 WAITING = f"SELECT {COLUMNS} FROM job WHERE waits = $key;"
@@ -141,13 +153,20 @@ IF array::is_empty($job_number) {{ THROW '{JOB_CHANGED}'; }};
 
 
 async def transition(
-    store: Store, before: Job, after: Job, now: Timestamp, *, same_lease: bool = False, reason: str | None = None
+    store: Store,
+    before: Job,
+    after: Job,
+    now: Timestamp,
+    *,
+    same_lease: bool = False,
+    reason: str | None = None,
+    patience: float | None = None,
 ) -> None:
     """Writes what `before` became, on condition that the row is still as `before` says.
 
     The condition covers the status, the owner and the stop requests; with `same_lease` also the lease's expiry, so
     that a heartbeat in between makes it fail. Progress and checkpoint belong to the run and are left alone. `reason`
-    goes into the job's log.
+    goes into the job's log. `patience` is how many seconds it lets other writers go first, None for as long as it takes.
     Raises JobChanged, and RecordExists when the job would start to run while another one of its exclusive key runs.
     """
     fragment = Fragment(
@@ -173,7 +192,7 @@ async def transition(
             "job_seen_expiry": before.lease_expires_at if same_lease else None,
         },
     )
-    await _guarded(store, fragment, after, transition_entry(before, after, now, reason))
+    await _guarded(store, fragment, after, transition_entry(before, after, now, reason), patience)
 
 
 REQUEST_STOP = f"""
@@ -186,7 +205,7 @@ IF array::is_empty($job_number) {{ THROW '{JOB_CHANGED}'; }};
 """
 
 
-async def request_stop(store: Store, job: Job, event: Event, now: Timestamp) -> Job:
+async def request_stop(store: Store, job: Job, event: Event, now: Timestamp, *, patience: float | None = None) -> Job:
     """Stores that a running job is to be cancelled, or else paused. Raises JobChanged when its run ended meanwhile."""
     cancel = isinstance(event, Cancel)
     asked = replace(job, cancel_requested=job.cancel_requested or cancel, pause_requested=job.pause_requested or not cancel)
@@ -196,13 +215,14 @@ async def request_stop(store: Store, job: Job, event: Event, now: Timestamp) -> 
     )
     status = job.status.value
     event_name = CANCEL_REQUESTED if cancel else PAUSE_REQUESTED
-    await _guarded(store, fragment, asked, LogEntry(now, event_name, status, status, job.lease_owner, None))
+    await _guarded(store, fragment, asked, LogEntry(now, event_name, status, status, job.lease_owner, None), patience)
     return asked
 
 
-async def _guarded(store: Store, fragment: Fragment, after: Job, entry: LogEntry) -> None:
+async def _guarded(store: Store, fragment: Fragment, after: Job, entry: LogEntry, patience: float | None) -> None:
+    told = announce(entry.at, change_of(after))
     try:
-        await store.transact(fragment, append(after.id, entry), announce(entry.at, change_of(after)))
+        await store.transact(fragment, append(after.id, entry), told, patience=patience)
     except TransactionRefused as refusal:
         if refusal.reason != JOB_CHANGED:
             raise

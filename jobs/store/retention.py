@@ -21,6 +21,7 @@ LET $removed = (DELETE $removed_jobs.map(|$id| type::record('job', $id))
     WHERE completed_at > '' AND completed_at < $removed_before AND status IN [{_ENDED}] RETURN BEFORE);
 IF array::len($removed) != array::len($removed_jobs) {{ THROW 'job_changed'; }};
 FOR $removed_job IN $removed_jobs {{ DELETE job_log WHERE job = $removed_job RETURN NONE; }};
+DELETE $removed_jobs.map(|$id| type::record('job_params', $id)) RETURN NONE;
 INSERT IGNORE INTO job_removed
     $removed.filter(|$job| $job.writes_palace).map(|$job| {{ id: record::id($job.id), removed_at: $removed_at }}) RETURN NONE;
 """

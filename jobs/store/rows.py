@@ -14,7 +14,7 @@ from jobs.domain.job import Job, Priority, Progress, Status
 from palace.errors import SerializationFailed, StoreMalformed
 from palace.store.changes import Change
 
-COLUMNS = """record::id(id) AS id,
+COLUMNS = """record::id(id) AS id, type::record('job_params', record::id(id)).params AS params,
     encoding::json::encode({ kind: kind, progress: progress, checkpoint: checkpoint, result: result }) AS documents,
     status, priority, background, writes_palace, exclusive, created_at, started_at, completed_at, requested_by,
     attempt, max_attempts, recovery_attempts, error, lease_owner, lease_expires_at, lease_shared ?? false AS lease_shared,
@@ -26,10 +26,11 @@ def job_of(row: Mapping[str, Any]) -> Job:
     try:
         documents = json.loads(row["documents"])
         params = documents["kind"]
+        kind = params.pop("type")
         return Job(
             id=row["id"],
-            kind=params.pop("type"),
-            params=params,
+            kind=kind,
+            params=params if row.get("params") is None else json.loads(row["params"]),
             priority=Priority(row["priority"]),
             created_at=row["created_at"],
             requested_by=row["requested_by"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ async def claim(
     jobs only when allowed. A worker that is beaten to a job tries the next one.
     """
     for _ in range(CLAIM_TRIES):
-        job = await _due(store, allow_background)
+        job = await due(store, allow_background=allow_background)
         if job is None:
             return None
         claimed = apply(job, Claim(worker, lease_expires_at, store.shared), now)
@@ -55,10 +55,20 @@ async def claim(
     return None
 
 
-async def _due(store: Store, allow_background: bool) -> Job | None:
+async def due(store: Store, *, allow_background: bool) -> Job | None:
+    """The job that would be claimed next."""
     _, *lanes = await store.query(DUE_ANYWHERE if allow_background else DUE_IN_FOREGROUND)
     candidates = [job_of(row) for rows in lanes for row in rows]
     return min(candidates, key=lambda job: (-job.priority, job.created_at), default=None)
+
+
+OLDEST_QUEUED = "SELECT VALUE created_at FROM job WHERE status = 'queued' ORDER BY created_at LIMIT 1;"
+
+
+async def oldest_queued(store: Store) -> Timestamp | None:
+    """When the job that has waited longest was submitted."""
+    rows = await store.first(OLDEST_QUEUED)
+    return rows[0] if rows else None
 
 
 RUNNING = f"SELECT {COLUMNS} FROM job WHERE status = 'running';"
@@ -81,7 +91,7 @@ SAVE = f"""
 LET $job_saved = (UPDATE type::record('job', $job_id) SET
     checkpoint = IF $job_checkpoint = NONE THEN checkpoint ELSE encoding::json::decode($job_checkpoint) END,
     progress = encoding::json::decode($job_progress), lease_expires_at = $job_lease_expires_at
-    WHERE status = 'running' AND lease_owner = $job_worker
+    WHERE status = 'running' AND lease_owner = $job_worker AND attempt = $job_attempt
     RETURN VALUE {{ pause: pause_requested, cancel: cancel_requested }});
 IF array::is_empty($job_saved) {{ THROW '{LEASE_LOST}'; }};
 """
@@ -97,13 +107,15 @@ def checkpoint_fragment(
 ) -> Fragment:
     """Saves a run's checkpoint (None: the old one stays) and progress, renews its lease, and says so in the outbox.
 
-    The transaction it is part of is refused with the reason LEASE_LOST when the job is no longer run by the worker.
+    The transaction it is part of is refused with the reason LEASE_LOST when the job is no longer run by the worker, or
+    by a later run of the same worker: the number of the claim tells runs apart.
     """
     # The transaction this joins has an announcement of its own, whose variables must stay apart.
     told = announce(now, change_of(job))
     variables = {
         "job_id": job.id,
         "job_worker": worker,
+        "job_attempt": job.attempt,
         "job_checkpoint": None if checkpoint is None else json_text(checkpoint),
         "job_progress": json_text(progress.as_json()),
         "job_lease_expires_at": expires_at,
@@ -135,15 +147,15 @@ async def save_checkpoint(
 
 REQUESTS = """
 SELECT pause_requested AS pause, cancel_requested AS cancel FROM type::record('job', $job_id)
-    WHERE status = 'running' AND lease_owner = $worker;
+    WHERE status = 'running' AND lease_owner = $worker AND attempt = $attempt;
 """
 
 
-async def requests(store: Store, job_id: str, worker: str) -> Requests:
-    """What was asked of a job that the worker runs. Raises LeaseLost."""
-    rows = await store.first(REQUESTS, job_id=job_id, worker=worker)
+async def requests(store: Store, job: Job, worker: str) -> Requests:
+    """What was asked of a job, seen from a run of it. Raises LeaseLost."""
+    rows = await store.first(REQUESTS, job_id=job.id, worker=worker, attempt=job.attempt)
     if not rows:
-        raise lease_lost(job_id, worker)
+        raise lease_lost(job.id, worker)
     return Requests(**rows[0])
 
 
@@ -152,13 +164,25 @@ def lease_lost(job_id: str, worker: str) -> LeaseLost:
 
 
 RENEW = """
-UPDATE job SET lease_expires_at = $expires_at WHERE status = 'running' AND lease_owner = $worker
-    RETURN VALUE record::id(id);
+UPDATE $held.map(|$id| type::record('job', $id)) SET lease_expires_at = $expires_at
+    WHERE status = 'running' AND lease_owner = $worker
+    RETURN VALUE { id: record::id(id), attempt: attempt, pause: pause_requested, cancel: cancel_requested };
 """
 
 
-async def renew_leases(store: Store, worker: str, expires_at: Timestamp) -> set[str]:
-    """Renews the leases of all jobs that the worker runs, and gives their ids. Not announced: it is no news."""
-    renew = Fragment(RENEW, {"worker": worker, "expires_at": expires_at})
-    renewed, *_ = await store.transact(renew, patience=RENEWAL_PATIENCE_SECONDS)
-    return set(renewed)
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A job whose lease was renewed: the number of its claim, and what was asked of it."""
+
+    attempt: int
+    requests: Requests
+
+
+async def renew_leases(store: Store, worker: str, held: Sequence[str], expires_at: Timestamp) -> dict[str, Renewed]:
+    """Renews the leases of those of the jobs that the worker still owns, by id. Not announced: it is no news.
+
+    A lease that has run out is renewed as well, as long as nobody took the job: the row says whose it is, not the clock.
+    """
+    renew = Fragment(RENEW, {"held": list(held), "worker": worker, "expires_at": expires_at})
+    rows, *_ = await store.transact(renew, patience=RENEWAL_PATIENCE_SECONDS)
+    return {row["id"]: Renewed(row["attempt"], Requests(row["pause"], row["cancel"])) for row in rows}

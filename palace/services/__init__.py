@@ -1,6 +1,6 @@
 """The one seam of the palace: every door calls one function here, which checks the mode, validates, acts, announces."""
 
-from palace.services.drawers import create_drawer, delete_drawer, list_drawers, show_drawer
+from palace.services.drawers import create_drawer, delete_drawer, list_drawers, remove_orphan, show_drawer
 from palace.services.filing import Filing, file_documents
 from palace.services.hierarchy import (
     create_room,
@@ -12,9 +12,11 @@ from palace.services.hierarchy import (
     show_room,
     show_wing,
 )
+from palace.services.items import Item, file_item
 
 __all__ = [
     "Filing",
+    "Item",
     "create_drawer",
     "create_room",
     "create_wing",
@@ -22,9 +24,11 @@ __all__ = [
     "delete_room",
     "delete_wing",
     "file_documents",
+    "file_item",
     "list_drawers",
     "list_rooms",
     "list_wings",
+    "remove_orphan",
     "show_drawer",
     "show_room",
     "show_wing",

@@ -13,7 +13,7 @@ from palace.errors import DrawerNameTaken, DrawerNotFound, InvalidInput, PalaceB
 from palace.modes import require_read, require_write
 from palace.services.hierarchy import RACE_TRIES, existing_room, existing_wing, require_name, resolve_place, still_stands
 from palace.signals import drawers_written
-from palace.store import RecordExists, current
+from palace.store import Fragment, RecordExists, TransactionRefused, current
 from palace.store import drawers as table
 from palace.store.changes import Change, announce
 
@@ -51,7 +51,7 @@ async def create_drawer(caller: Caller, wing: str, room: str, content: str, name
     for _ in range(RACE_TRIES):
         place = await resolve_place(wing, room)
         if not place.room_is_new:
-            existing = await _existing_copy(place.room, digest, name)
+            existing = await existing_copy(place.room, digest, name)
             if existing is not None:
                 return existing, False
         drawer = _new_drawer(caller, place.room.id, content, digest, name)
@@ -70,7 +70,8 @@ async def create_drawer(caller: Caller, wing: str, room: str, content: str, name
     raise PalaceBusy(f"the room {room!r} is under heavy change and the drawer was not stored", help="Try again.")
 
 
-async def _existing_copy(room: Room, digest: str, name: str | None) -> Drawer | None:
+async def existing_copy(room: Room, digest: str, name: str | None) -> Drawer | None:
+    """The drawer that makes storing such a text needless. Raises DrawerNameTaken when the name holds other content."""
     if name is None:
         return await table.current_copy(current(), room.id, digest)
     holder = await table.find_drawer(current(), room.id, name, None)
@@ -104,6 +105,22 @@ async def delete_drawer(caller: Caller, wing: str, room: str, reference: str) ->
     drawer = await existing_drawer(await existing_room(await existing_wing(wing), room), reference)
     await current().transact(table.delete_drawer(drawer.id), announce(now(), Change("drawer", "deleted", drawer.id)))
     return Deleted(0, 0, 1)
+
+
+async def remove_orphan(caller: Caller, drawer: str, room: str, along: Fragment) -> bool:
+    """Removes a drawer whose room does not exist, together with the caller's own fragment; returns whether it did.
+
+    It did not when the drawer is gone already or its room exists after all; then nothing is written. Raises
+    TransactionRefused with a reason of `along`.
+    """
+    require_write(caller, "repair")
+    try:
+        await current().transact(table.remove_orphan(drawer, room), along, announce(now(), Change("drawer", "deleted", drawer)))
+    except TransactionRefused as refusal:
+        if refusal.reason != table.NO_ORPHAN:
+            raise
+        return False
+    return True
 
 
 async def existing_drawer(room: Room, reference: str) -> Drawer:

@@ -78,13 +78,13 @@ async def test_a_claim_that_loses_the_race_for_a_key_takes_something_else(
     second = await submit("work", exclusive="a")
     free = await submit("work")
     assert (await claim(palace)).id == first.id  # type: ignore[union-attr]
-    real = runs._due
+    real = runs.due
     outdated = [second]
 
-    async def due(*arguments: Any) -> Job | None:
-        return outdated.pop() if outdated else await real(*arguments)
+    async def due(*arguments: Any, **options: Any) -> Job | None:
+        return outdated.pop() if outdated else await real(*arguments, **options)
 
-    monkeypatch.setattr(runs, "_due", due)
+    monkeypatch.setattr(runs, "due", due)
     assert (await claim(palace)).id == free.id  # type: ignore[union-attr]
     untouched = await store.read(palace, second.id)
     assert untouched is not None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +29,10 @@ from tests.jobs.support import (
 
 
 async def given_to_another(palace: Store, job_id: str) -> None:
-    await palace.query("UPDATE type::record('job', $id) SET lease_owner = 'another'", id=job_id)
+    await palace.query(
+        "UPDATE type::record('job', $id) SET lease_owner = 'another', lease_expires_at = '2999-01-01T00:00:00.000000000Z'",
+        id=job_id,
+    )
 
 
 async def dropped(caplog: pytest.LogCaptureFixture) -> bool:
@@ -87,10 +91,22 @@ async def test_every_write_of_a_run_is_fenced(palace: Store) -> None:
     with pytest.raises(LeaseLost):
         await store.save_checkpoint(palace, running, "another", {}, Progress(), at, at)
     with pytest.raises(LeaseLost):
-        await store.requests(palace, running.id, "another")
+        await store.requests(palace, running, "another")
     with pytest.raises(TransactionRefused, match=store.LEASE_LOST):
         await palace.transact(store.checkpoint_fragment(running, "another", {}, Progress(), at, at))
-    assert await store.renew_leases(palace, "another", at) == set()
+    assert await store.renew_leases(palace, "another", [running.id], at) == {}
+    assert await job(running.id) == running
+
+
+async def test_an_earlier_run_of_the_same_worker_is_fenced_too(palace: Store) -> None:
+    """A job that was taken away and came back to the same daemon is another run, with another claim."""
+    running = await left_running(attempt=2)
+    earlier = replace(running, attempt=1)
+    at = now()
+    with pytest.raises(LeaseLost):
+        await store.save_checkpoint(palace, earlier, DEAD_WORKER, {"done": 1}, Progress(), at, at)
+    with pytest.raises(LeaseLost):
+        await store.requests(palace, earlier, DEAD_WORKER)
     assert await job(running.id) == running
 
 
@@ -98,7 +114,10 @@ async def test_a_heartbeat_keeps_the_leases_of_running_jobs_only(palace: Store) 
     mine, other = await left_running(), await left_running(worker="another")
     waiting = await submit("demo", {"steps": 1})
     later = add_seconds(now(), 60)
-    assert await store.renew_leases(palace, DEAD_WORKER, later) == {mine.id}
+    ids = [mine.id, other.id, waiting.id]
+    nothing = store.Requests(pause=False, cancel=False)
+    assert await store.renew_leases(palace, DEAD_WORKER, ids, later) == {mine.id: store.Renewed(1, nothing)}
+    assert await store.renew_leases(palace, DEAD_WORKER, [], later) == {}
     assert (await job(mine.id)).lease_expires_at == later
     assert await job(other.id) == other
     assert await job(waiting.id) == waiting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ async def test_a_transaction_that_fails_at_its_last_statement_leaves_nothing(
     texts = grow_tree(root, 8, seed=2)
     real = Store.transact
 
-    async def poisoned(self: Store, *fragments: Fragment) -> None:
+    async def poisoned(self: Store, *fragments: Fragment, **options: Any) -> Any:
         if any("source_document" in fragment.sql for fragment in fragments):
             fragments = (*fragments, Fragment("CREATE drawer CONTENT { nonsense: true };"))
         await real(self, *fragments)
@@ -111,7 +112,7 @@ async def let_go(job_id: str, workers: Scheduler) -> job_table.records.Job:
     async with asyncio.timeout(20):
         while True:
             job = await job_table.read(current(), job_id)
-            if job is not None and job.lease_owner == "another" and not workers._runs:
+            if job is not None and job.lease_owner == "another" and not workers.runs:
                 return job
             await asyncio.sleep(0.005)
 

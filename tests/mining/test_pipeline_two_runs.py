@@ -36,7 +36,7 @@ async def test_two_mines_of_one_directory_give_one_result_and_the_second_says_wh
 
     def watched(self: DirectoryAdapter, ref: SourceRef, candidate: Candidate) -> RawDocument | Skip:
         reading.append(candidate.external_id)
-        alone.append(len(workers._runs) == 1)
+        alone.append(len(workers.runs) == 1)
         return real(self, ref, candidate)
 
     monkeypatch.setattr(DirectoryAdapter, "read", watched)

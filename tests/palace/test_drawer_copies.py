@@ -15,7 +15,7 @@ from palace.domain.texts import content_hash
 from palace.errors import DrawerNameTaken, DrawerNotFound
 from palace.store import Store
 from palace.store.changes import read_changes
-from palace.store.drawers import close_drawers, count_drawers, insert_drawers, read_drawer
+from palace.store.drawers import CURRENT_COPY, close_drawers, count_drawers, insert_drawers, read_drawer
 
 CALLER = Caller(requested_by="test")
 
@@ -141,3 +141,9 @@ async def test_a_deleted_drawer_is_not_found_by_its_copy(palace: Store) -> None:
     with pytest.raises(DrawerNotFound):
         await services.show_drawer(CALLER, "w", "r", first.id)
     assert (await services.show_drawer(CALLER, "w", "r", second.id)).content == "text"
+
+
+async def test_a_copy_is_looked_up_and_never_searched_for_through_the_whole_room(palace: Store) -> None:
+    plan = str(await palace.query(CURRENT_COPY.strip().removesuffix(";") + " EXPLAIN;", room="r", hash="h"))
+    assert "drawer_room_hash" in plan
+    assert "drawer_room_created" not in plan

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from memcastle_site.console.client import route
-from memcastle_site.console.command import EXIT_INTERRUPTED, Call, ConsoleCommand
-from memcastle_site.console.jobs import Job, render_queued, tell_interrupted, unfinished, watch
-from memcastle_site.console.progress import JobProgress
+from memcastle_site.console.command import Call, ConsoleCommand
+from memcastle_site.console.jobs import Job
 from memcastle_site.console.text import counted, harmless_line, moment
+from memcastle_site.console.waiting import add_detach, submit_and_wait
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,27 +21,10 @@ class Command(ConsoleCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--wing", metavar="WING", help="count drawers of this wing only; damage is looked for everywhere")
-        parser.add_argument("--detach", action="store_true", help="only queue the job")
+        add_detach(parser)
 
     def run(self, call: Call) -> int | None:
-        job = call.client.post(route("jobs"), {"type": "audit", "wing": call.args.wing, "requested_by": "cli"})
-        if call.args.detach:
-            call.screen.show(job, lambda console: render_queued(console, job))
-            return None
-        try:
-            with JobProgress(call.screen, unit="steps") as progress:
-                for state in watch(call.connect, job):
-                    job = state
-                    progress.update(job)
-        except KeyboardInterrupt:
-            tell_interrupted(call.screen, job)
-            return EXIT_INTERRUPTED
-        problem = unfinished(job)
-        if problem is None or not call.screen.wants_text:
-            call.screen.show(job, lambda console: render_report(console, job))
-        if problem is not None:
-            raise problem
-        return None
+        return submit_and_wait(call, {"type": "audit", "wing": call.args.wing}, unit="drawers", render=render_report)
 
 
 def render_report(console: Console, job: Job) -> None:

@@ -47,7 +47,7 @@ def _follow(call: Call, target: Target, job: Job, next_request: dict[str, object
         with JobProgress(call.screen, unit="documents", skips=True) as progress:
             while True:
                 done, skipped = totals.counters["documents"], totals.counters["skipped"]
-                for state in watch(call.connect, job):
+                for state in watch(call.connect, job, away=progress.away):
                     job = state
                     progress.update(job, done_before=done, skipped_before=skipped)
                 totals.add(job)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from memcastle_site.console.client import route
 from memcastle_site.console.command import Call, ConsoleCommand
+from memcastle_site.console.given import given_text
 from memcastle_site.console.hierarchy import print_created, print_deleted, print_drawers
 from memcastle_site.console.parser import subcommands
 from memcastle_site.console.paths import existing, to_create
 from memcastle_site.console.prompts import confirm
 from memcastle_site.console.text import counted, harmless
-from palace.errors import FileFailed, InvalidInput
+from palace.errors import InvalidInput
 
 PATH_HELP = "each part by name or id; everything after the second slash is the drawer"
 
@@ -85,20 +85,4 @@ def _content(call: Call) -> str:
     """The text to store, byte for byte. Raises FileFailed, or InvalidInput when it is not UTF-8."""
     if call.args.content is not None:
         return str(call.args.content)
-    named = call.args.file
-    if named is None or named == "-":
-        stdin = call.screen.streams.stdin
-        if stdin.isatty():
-            call.screen.note("Type the content and end it with Ctrl-D.")
-        raw = stdin.buffer.read() if hasattr(stdin, "buffer") else stdin.read().encode()
-        place = "stdin"
-    else:
-        place = named
-        try:
-            raw = Path(named).read_bytes()
-        except OSError as error:
-            raise FileFailed(f"{named}: {error.strerror or error}") from error
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidInput("content", f"{place} is not UTF-8 text (byte {error.start})") from None
+    return given_text(call.screen, call.args.file, "content")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -19,6 +20,7 @@ logger = logging.getLogger("memcastle.client")
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 60.0
+CHUNK_BYTES = 65_536
 LONG_ANSWER_SECONDS = 900.0
 """For requests whose work grows with the palace, such as the deletion of a wing."""
 
@@ -107,18 +109,51 @@ class DaemonClient:
         logger.debug("%s answered %d", method, status, extra={"endpoint": self.endpoint.url})
         return Answer(status, self._decoded(status, content))
 
+    @contextmanager
+    def stream(self, path: str, headers: Mapping[str, str], *, silence: float) -> Iterator[Stream | Answer]:
+        """An answer that goes on and on. A refusal is given as an Answer, its body None when that is no JSON.
+
+        `silence` is in seconds: after so long without a byte the stream is taken for dead, which raises
+        ClientRequestFailed as every other break does.
+        """
+        connection = self._connected(silence)
+        try:
+            with self._failures(silence):
+                connection.request("GET", path, headers={**self._headers, **headers})
+                response = connection.getresponse()
+                content = None if response.status == 200 else response.read()
+            yield Stream(self, response, silence) if content is None else Answer(response.status, _json_or_none(content))
+        finally:
+            connection.close()
+
     def _send(
         self, method: str, target: str, payload: bytes | None, headers: Mapping[str, str], timeout: float
     ) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.endpoint.host, self.endpoint.port, timeout=CONNECT_SECONDS)
-        waited = CONNECT_SECONDS
+        connection = self._connected(timeout)
         try:
-            connection.connect()
-            waited = timeout
-            connection.sock.settimeout(timeout)
-            connection.request(method, target, body=payload, headers=dict(headers))
-            response = connection.getresponse()
-            return response.status, response.read()
+            with self._failures(timeout):
+                connection.request(method, target, body=payload, headers=dict(headers))
+                response = connection.getresponse()
+                return response.status, response.read()
+        finally:
+            connection.close()
+
+    def _connected(self, timeout: float) -> http.client.HTTPConnection:
+        connection = http.client.HTTPConnection(self.endpoint.host, self.endpoint.port, timeout=CONNECT_SECONDS)
+        try:
+            with self._failures(CONNECT_SECONDS):
+                connection.connect()
+                connection.sock.settimeout(timeout)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _failures(self, waited: float) -> Iterator[None]:
+        """Turns what the transport raises into errors of ours; `waited` is how long it waits for a byte."""
+        try:
+            yield
         except ConnectionRefusedError as error:
             raise ClientNotRunning(f"no daemon answers at {self.endpoint.url} ({_found_in(self.endpoint)})") from error
         except TimeoutError as error:
@@ -129,8 +164,6 @@ class DaemonClient:
         except ValueError as error:
             # http.client refuses header values with line ends or characters outside Latin-1; the token is the only free one.
             raise ConfigInvalid("auth.token: it holds characters that an HTTP header cannot carry") from error
-        finally:
-            connection.close()
 
     def _decoded(self, status: int, content: bytes) -> Any:
         try:
@@ -142,8 +175,38 @@ class DaemonClient:
             ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An open answer of status 200 that has no end."""
+
+    client: DaemonClient
+    response: http.client.HTTPResponse
+    silence: float
+
+    @property
+    def content_type(self) -> str:
+        """The media type, lower case and without parameters."""
+        return (self.response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
+
+    def chunks(self) -> Iterator[bytes]:
+        """What has arrived, as soon as something has, until the daemon ends the stream."""
+        while True:
+            with self.client._failures(self.silence):
+                chunk = self.response.read1(CHUNK_BYTES)
+            if not chunk:
+                return
+            yield chunk
+
+
 def _found_in(endpoint: Endpoint) -> str:
     return "address from the registry file of the palace" if endpoint.source == "registry" else "the configured address"
+
+
+def _json_or_none(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
 
 
 def _encoded(body: object) -> bytes:

@@ -6,17 +6,17 @@ It creates nothing, opens no database, writes no file and prints no secret.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from memcastle_site.conf import AuthConfig, Loaded, PalaceConfig, ServerConfig
+from memcastle_site.conf import REMOTE_KEYS, AuthConfig, Loaded, PalaceConfig, ServerConfig, StoreConfig
 from memcastle_site.console.client import accepted, route
 from memcastle_site.console.command import Call
 from memcastle_site.console.discovery import find, locate
 from memcastle_site.console.output import STATUS_STYLES
-from memcastle_site.console.status import healthy
+from memcastle_site.console.status import changes_text, datastore_healthy, problems, workers_text
 from memcastle_site.console.text import harmless, harmless_line
 from memcastle_site.errors import ClientNotRunning
 from palace.errors import ConfigInvalid, FileFailed, MemCastleError
@@ -84,6 +84,20 @@ def _configuration(loaded: Loaded) -> Iterator[Finding]:
     if not ipaddress.ip_address(server.bind).is_loopback and not auth.enabled:
         advice = "Set auth.enabled = true with a token, or listen on 127.0.0.1."
         yield Finding(CONFIGURATION, "exposure", "warning", f"server.bind = {server.bind} without authentication", advice)
+    yield from _store(loaded.section(StoreConfig))
+
+
+def _store(config: StoreConfig) -> Iterator[Finding]:
+    if config.mode == "remote":
+        from palace.store.remote import without_userinfo
+
+        summary = f"the palace is on {without_userinfo(config.url or '')}; store.sync has no effect there"
+        yield Finding(CONFIGURATION, "store", "ok", summary)
+    elif unused := [f"store.{key}" for key in REMOTE_KEYS if getattr(config, key) is not None]:
+        advice = 'Set store.mode = "remote" to use the server, or remove the keys.'
+        yield Finding(
+            CONFIGURATION, "store", "warning", f"the palace is embedded, and nothing reads {', '.join(unused)}", advice
+        )
 
 
 def _paths(loaded: Loaded) -> Iterator[Finding]:
@@ -132,7 +146,7 @@ def _daemon(call: Call) -> Iterator[Finding]:
         return
     yield Finding(DAEMON, "daemon", "ok", f"version {status['version']} answers at {endpoint.url}")
     datastore = status["datastore"]
-    if healthy(status):
+    if datastore_healthy(status):
         migrations = f"{datastore['migration_version']}/{datastore['latest_version']}"
         yield Finding(DAEMON, "storage and migrations", "ok", f"{datastore['backend']} store answers, migrations {migrations}")
     elif not datastore["ok"]:
@@ -142,6 +156,24 @@ def _daemon(call: Call) -> Iterator[Finding]:
         pending = ", ".join(map(str, datastore["pending"]))
         advice = "Stop the daemon and run `python manage.py migrate`, or restart it, which runs them."
         yield Finding(DAEMON, "storage and migrations", "error", f"migrations are pending: {pending}", advice)
+    yield from _work(status)
+
+
+def _work(status: Mapping[str, Any]) -> Iterator[Finding]:
+    """How jobs and changes are worked off; an older daemon does not tell."""
+    health = status.get("health")
+    if health is None:
+        yield Finding(DAEMON, "workers and changes", "skipped", "this daemon does not tell; restart it to run this version")
+        return
+    found = problems(status)
+    advice = "See the daemon's log, then restart it with `python manage.py daemon restart`."
+    for problem in found:
+        yield Finding(DAEMON, "workers and changes", "error", problem, advice)
+    if not found:
+        summary = f"workers: {workers_text(health['workers'])}"
+        if health.get("changes"):
+            summary += f"; changes: {changes_text(health['changes'])}"
+        yield Finding(DAEMON, "workers and changes", "ok", summary)
 
 
 def render_findings(console: Console, findings: list[Finding]) -> None:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcastle_site.console.client import DaemonClient, accepted, route
+from memcastle_site.console.events import Follower
 from memcastle_site.console.output import STATUS_STYLES, Screen
 from memcastle_site.console.text import harmless, harmless_line, moment
-from memcastle_site.errors import ClientNotRunning, ClientRequestFailed, ShuttingDown
 from palace.errors import MemCastleError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 Job = dict[str, Any]
 """A job as the daemon answers it."""
 
 SETTLED = ("completed", "failed", "cancelled", "paused")
-FIRST_PAUSE_SECONDS = 0.05
-LONGEST_PAUSE_SECONDS = 0.5
-PATIENCE_SECONDS = 30.0
-"""How long a wait outlives a daemon that does not answer: long enough for a restart."""
 
 
 class JobUnfinished(MemCastleError):
@@ -42,35 +39,34 @@ def watch(
     connect: Callable[[], DaemonClient],
     job: Job,
     *,
+    away: Callable[[], None] = lambda: None,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Job]:
-    """Yields the job as it is now and after every poll, until it has settled.
+    """Yields the job as it is now and whenever there is news of it, until it has settled.
 
-    A daemon that stops answering, or says that it is shutting down, is waited for during PATIENCE_SECONDS, since jobs
-    outlive it; `connect` finds the one that comes back. Then its error is raised.
+    A daemon that stops answering, or says that it is shutting down, is waited for during
+    `console.events.PATIENCE_SECONDS`, since jobs outlive it; `connect` finds the one that comes back. Then its error is
+    raised, and at once when there is no such job. `away` is called whenever it cannot be reached.
     """
-    client: DaemonClient | None = None
-    pause = FIRST_PAUSE_SECONDS
-    heard = clock()
     yield job
-    while job["status"] not in SETTLED:
-        sleep(pause)
-        pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
-        patient = clock() - heard <= PATIENCE_SECONDS
-        try:
-            client = client or connect()
-            answer = client.exchange("GET", route("jobs", str(job["id"])))
-        except (ClientNotRunning, ClientRequestFailed):
-            if not patient:
-                raise
-            client = None
-            continue
-        if answer.status == ShuttingDown.status and patient:
-            continue
-        job = accepted(answer)
-        heard = clock()
-        yield job
+    if job["status"] in SETTLED:
+        return
+    with Follower(connect, sleep=sleep, clock=clock) as follower:
+        for news in follower:
+            if news.away:
+                away()
+                continue
+            # A sign of life is a moment to look, too: then nothing that an event failed to tell stays unseen for long.
+            if news.events and not news.everything and job["id"] not in news.jobs():
+                continue
+            answer = follower.ask(route("jobs", str(job["id"])))
+            if answer is None:
+                continue
+            job = accepted(answer)
+            yield job
+            if job["status"] in SETTLED:
+                return
 
 
 def unfinished(job: Job) -> JobUnfinished | None:
@@ -101,7 +97,7 @@ def tell_interrupted(screen: Screen, job: Job) -> None:
     identity = job["id"]
     screen.note(
         f"\nThe job goes on in the daemon.\n"
-        f"  watch it:  python manage.py job show {identity}\n"
+        f"  watch it:  python manage.py job watch {identity}\n"
         f"  cancel it: python manage.py job cancel {identity}"
     )
 
@@ -166,7 +162,7 @@ def render_queued(console: Console, job: Job) -> None:
     from rich.text import Text
 
     render_card(console, job)
-    console.print(Text(f"\nFollow it with: python manage.py job show {job['id']}", "dim"), soft_wrap=True)
+    console.print(Text(f"\nFollow it with: python manage.py job watch {job['id']}", "dim"), soft_wrap=True)
 
 
 def render_list(console: Console, jobs: list[Job]) -> None:
@@ -176,17 +172,35 @@ def render_list(console: Console, jobs: list[Job]) -> None:
     if not jobs:
         console.print("no jobs")
     for job in jobs:
-        status = str(job["status"])
-        console.print(
-            Text.assemble(
-                f"{job['id']}  {kind_of(job):<10}  ",
-                (f"{status:<9}", STATUS_STYLES.get(status, "")),
-                (f"  {moment(job.get('created_at'))}  {progress_text(job)}".rstrip(), "dim"),
-            ),
-            soft_wrap=True,
-        )
+        console.print(job_line(job, moment(job.get("created_at"))), soft_wrap=True)
         if detail := detail_text(job):
             console.print(Text(f"    {harmless_line(detail)}"), soft_wrap=True)
+
+
+def job_line(job: Job, when: str) -> Text:
+    """Id, kind and status of a job, an instant, and how far it is."""
+    from rich.text import Text
+
+    status = str(job["status"])
+    style = STATUS_STYLES.get(status, "")
+    rest = f"  {when}  {progress_text(job)}".rstrip()
+    return Text.assemble(f"{job['id']}  {kind_of(job):<10}  ", (f"{status:<9}", style), (rest, "dim"))
+
+
+def render_log(console: Console, log: Sequence[Mapping[str, Any]], indent: str = "") -> None:
+    """A line for each thing that happened to a job, and below it why, where there is more to say."""
+    from rich.text import Text
+
+    for entry in log:
+        status, before = str(entry["to"]), entry.get("from")
+        moved = status if before in (None, status) else f"{before} → {status}"
+        line = Text.assemble((f"{indent}{moment(entry['at'])}  ", "dim"), f"{entry['event']:<16}  ")
+        line.append(f"{moved:<19}", STATUS_STYLES.get(status, ""))
+        line.append(f"  {entry['worker']}" if entry.get("worker") else "", "dim")
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+        if entry.get("reason"):
+            console.print(Text(f"{indent}    {harmless_line(str(entry['reason']))}"), soft_wrap=True)
 
 
 def _asked_for(job: Job) -> Iterator[tuple[str, object]]:

@@ -50,13 +50,13 @@ def colour_wanted(environ: Mapping[str, str], terminal: bool) -> bool:
     return terminal and environ.get("TERM") != "dumb"
 
 
-def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """Indented JSON that holds no character a terminal could obey.
+def json_text(value: object, *, ascii_only: bool = False, indent: int | None = 2) -> str:
+    """JSON that holds no character a terminal could obey; without `indent` it is one line.
 
     Raises SerializationFailed for a value that is not JSON.
     """
     try:
-        text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii_only, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SerializationFailed(f"the answer cannot be written as JSON: {error}") from error
     return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
@@ -102,14 +102,18 @@ class Screen:
 
     def json(self, value: object) -> None:
         """Prints `value` as indented JSON; coloured on a terminal only."""
-        encoding = (getattr(self.streams.stdout, "encoding", None) or "utf-8").lower()
-        text = json_text(value, ascii_only=not encoding.startswith("utf"))
+        text = json_text(value, ascii_only=self._ascii_only)
         if self.on_terminal and self.colour:
             from rich.highlighter import JSONHighlighter
 
             self.console().print(JSONHighlighter()(text), soft_wrap=True)
         else:
             self.streams.stdout.write(text + "\n")
+
+    def json_line(self, value: object) -> None:
+        """Prints `value` as one line of JSON and hands it on at once: one of many that come over time."""
+        self.streams.stdout.write(json_text(value, ascii_only=self._ascii_only, indent=None) + "\n")
+        self.streams.stdout.flush()
 
     def write(self, text: str) -> None:
         """Prints text as it is, with a line end, on stdout."""
@@ -154,6 +158,10 @@ class Screen:
     def width(self) -> int:
         """Columns of the terminal."""
         return shutil.get_terminal_size((100, 24)).columns
+
+    @property
+    def _ascii_only(self) -> bool:
+        return not (getattr(self.streams.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
     def _styled(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.error_colour else text

@@ -17,6 +17,7 @@ WAITING = {
     "queued": "queued, waiting for a free worker",
     "running": "running",
 }
+AWAY = "the daemon does not answer, waiting for it"
 
 
 class JobProgress:
@@ -56,6 +57,11 @@ class JobProgress:
             fields["skipped"] = f"skipped {skipped_before + skipped_so_far(job):,}"
         status = WAITING.get(job["status"], str(job["status"]))
         self._bar.update(self._task, description=status, completed=done, total=total, **fields)
+
+    def away(self) -> None:
+        """Shows that the daemon cannot be asked."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=AWAY, rate="")
 
     def _rate(self, job: Job, done: int) -> str:
         if job["status"] != "running":

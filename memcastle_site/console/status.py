@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memcastle_site.console.client import route
 from memcastle_site.console.command import Call
 from memcastle_site.console.discovery import find, locate, palace_path
-from memcastle_site.console.text import duration, harmless_line
+from memcastle_site.console.text import counted, duration, harmless_line, moment
 from memcastle_site.daemon.registry import Found
 from memcastle_site.errors import ClientNotRunning
 
@@ -49,9 +49,22 @@ def _registry(found: Found) -> dict[str, object]:
 
 
 def healthy(daemon: Mapping[str, Any]) -> bool:
+    """Whether the datastore is well, and so are the workers and the reader of changes."""
+    return datastore_healthy(daemon) and not problems(daemon)
+
+
+def datastore_healthy(daemon: Mapping[str, Any]) -> bool:
     """Whether the datastore answers and no migration is pending."""
     datastore = daemon["datastore"]
     return bool(datastore["ok"]) and not datastore["pending"]
+
+
+def problems(daemon: Mapping[str, Any]) -> list[str]:
+    """What the daemon finds wrong with its own work. An older one does not look."""
+    health = daemon.get("health") or {"ok": True}
+    if health["ok"]:
+        return []
+    return [str(problem) for problem in health.get("problems") or ["the daemon is not well and does not say why"]]
 
 
 def exit_code(report: Report) -> int:
@@ -81,8 +94,12 @@ def render_status(console: Console, report: Report) -> None:
     _line(console, "drawers", f"{daemon['drawer_count']:,}")
     jobs = (f"{daemon[f'jobs_{state}']:,} {state}" for state in ("queued", "running", "paused"))
     _line(console, "jobs", ", ".join(jobs))
+    if daemon.get("health"):
+        _health(console, daemon["health"])
     _line(console, "mode", daemon["mode"])
     _line(console, "auth", "on" if daemon["auth_enabled"] else "off")
+    for problem in problems(daemon):
+        _line(console, "problem", problem, "red")
     _hint(console, "restart: python manage.py daemon restart    stop: python manage.py daemon stop")
 
 
@@ -106,6 +123,37 @@ def _datastore(console: Console, datastore: Mapping[str, Any]) -> None:
     if datastore["pending"]:
         pending = ", ".join(map(str, datastore["pending"]))
         _line(console, "pending", f"{pending} (run: python manage.py migrate)", "yellow")
+
+
+def _health(console: Console, health: Mapping[str, Any]) -> None:
+    """How the daemon works off jobs and changes."""
+    if health.get("oldest_queued_secs") is not None:
+        _line(console, "queue", f"the oldest job has waited for {duration(health['oldest_queued_secs'])}")
+    _line(console, "workers", workers_text(health["workers"]))
+    if health.get("changes"):
+        _line(console, "changes", changes_text(health["changes"]))
+
+
+def workers_text(workers: Mapping[str, Any]) -> str:
+    """`4 of 4 alive, 1 busy, last heartbeat 2026-11-30 22:37:43 UTC`."""
+    text = f"{workers['alive']} of {workers['configured']} alive, {workers['busy']} busy"
+    if workers.get("restarts"):
+        text += f", {counted(workers['restarts'], 'restart')}"
+    if workers.get("last_heartbeat_at"):
+        text += f", last heartbeat {moment(workers['last_heartbeat_at'])}"
+    return text
+
+
+def changes_text(changes: Mapping[str, Any]) -> str:
+    """`read up to 12 ms ago`, and how many wait, when some do."""
+    if not changes["alive"]:
+        return "NOT READ: events and indexes stand still"
+    text = "reader alive" if changes.get("lag_ms") is None else f"{changes['lag_ms']:,} ms behind"
+    if changes.get("behind"):
+        text += f", {counted(changes['behind'], 'transaction')} unread"
+    if changes.get("restarts"):
+        text += f", {counted(changes['restarts'], 'restart')}"
+    return text
 
 
 def _heading(console: Console, state: str, style: str) -> None:

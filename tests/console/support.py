@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import queue
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -31,12 +32,32 @@ class Request:
 Reply = tuple[int, Any]
 
 
+class LiveStream:
+    """The body of an answer without an end: a test says what is sent, and when it ends."""
+
+    def __init__(self, *pieces: str) -> None:
+        self._pieces: queue.Queue[bytes | None] = queue.Queue()
+        self.abandoned = threading.Event()
+        for piece in pieces:
+            self.send(piece)
+
+    def send(self, text: str) -> None:
+        self._pieces.put(text.encode())
+
+    def end(self) -> None:
+        self._pieces.put(None)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces.get, None)
+
+
 @dataclass
 class FakeDaemon:
     """Answers each route with a fixed reply, or with each of a list in turn (the last one again and again)."""
 
     replies: dict[str, Reply | list[Reply] | Callable[[Request], Reply]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
+    streams: list[LiveStream] = field(default_factory=list)
     server: ThreadingHTTPServer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,10 +86,18 @@ class FakeDaemon:
             return found.pop(0) if len(found) > 1 else found[0]
         return found or (404, error_body("memcastle::server::route_not_found", "no such route"))
 
+    def streaming(self, *pieces: str) -> LiveStream:
+        """A stream that ends with this daemon at the latest."""
+        stream = LiveStream(*pieces)
+        self.streams.append(stream)
+        return stream
+
     def asked(self) -> list[str]:
         return [f"{request.method} {request.path}" for request in self.requests]
 
     def close(self) -> None:
+        for stream in self.streams:
+            stream.end()
         self.server.shutdown()
         self.server.server_close()
         self._thread.join()
@@ -96,11 +125,25 @@ def _handler(daemon: FakeDaemon) -> type[BaseHTTPRequestHandler]:
                 json.loads(content) if content else None,
             )
             status, body = daemon.reply_to(request)
+            if isinstance(body, LiveStream):
+                self.pour(body)
+                return
             payload = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(payload)))
             self.end_headers()
             self.wfile.write(payload)
+
+        def pour(self, stream: LiveStream) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+            self.end_headers()
+            try:
+                for piece in stream:
+                    self.wfile.write(piece)
+            except OSError:
+                stream.abandoned.set()
+            self.close_connection = True
 
         do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names that http.server looks for
 

@@ -27,6 +27,7 @@ def answers(daemon: FakeDaemon) -> None:
     daemon.on("DELETE /api/wings/w/rooms/r/drawers/d", DELETED)
     daemon.on(f"GET /api/jobs/{JOB_ID}", job("running"))
     daemon.on(f"POST /api/jobs/{JOB_ID}/cancel", {"status": "cancel_requested"})
+    daemon.on(f"POST /api/jobs/{JOB_ID}/force-cancel", {"status": "force_cancelled"})
     daemon.on("POST /api/auth/token", {"token": "mc_1"})
     daemon.on("DELETE /api/auth/token", {"revoked": True})
 
@@ -36,6 +37,7 @@ ASKING = [
     (Room, ["delete", "w/r"], "1 drawer", "DELETE"),
     (Drawer, ["delete", "w/r/d"], "5 characters", "DELETE"),
     (Job, ["cancel", JOB_ID], "running demo job", "POST"),
+    (Job, ["force-cancel", JOB_ID], "running demo job", "POST"),
     (Auth, ["generate"], "new token", "POST"),
     (Auth, ["revoke"], "Revoke", "DELETE"),
 ]

@@ -10,7 +10,7 @@ import pytest
 from memcastle_site.console import doctor
 from memcastle_site.management.commands.doctor import Command as Doctor
 from tests.console.support import FakeDaemon, Shell
-from tests.console.test_status_command import status
+from tests.console.test_status_command import HEALTH, status
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +102,19 @@ def test_a_stopped_daemon_is_a_warning_and_a_broken_one_an_error(shell: Shell, d
     shell.environ["MEMCASTLE_PORT"] = str(gone.port)
     found = findings(shell)
     assert (found["daemon"]["status"], found["storage and migrations"]["status"]) == ("warning", "skipped")
+
+
+def test_workers_and_changes_are_looked_at(shell: Shell, daemon: FakeDaemon) -> None:
+    assert findings(shell)["workers and changes"]["status"] == "skipped"
+    daemon.on("GET /api/status", status(health=HEALTH))
+    found = findings(shell)["workers and changes"]
+    assert found["status"] == "ok"
+    assert "4 of 4 alive" in found["summary"]
+    daemon.on("GET /api/status", status(health=HEALTH | {"ok": False, "problems": ["no worker is alive"]}))
+    found = findings(shell, code=1)
+    assert found["workers and changes"]["summary"] == "no worker is alive"
+    assert found["workers and changes"]["remediation"]
+    assert found["storage and migrations"]["status"] == "ok"
 
 
 def test_text_for_people_has_areas_and_advice(shell: Shell) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memcastle_site.console import jobs as waiting
+from memcastle_site.console import events
 from mining.management.commands.mine import Command as Mine
 from tests.console.support import JOB_ID, FakeDaemon, Request, Shell, error_body, job, mined
 
@@ -19,8 +19,8 @@ IDS = (JOB_ID, SECOND, THIRD)
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
-    monkeypatch.setattr(waiting, "FIRST_PAUSE_SECONDS", 0.001)
-    monkeypatch.setattr(waiting, "LONGEST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(events, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(events, "LONGEST_PAUSE_SECONDS", 0.001)
     shell.environ["NO_COLOR"] = "1"
 
 
@@ -184,7 +184,7 @@ def test_unknown_words_are_refused_with_the_daemons_sources(
 def test_ctrl_c_while_waiting_leaves_the_job_and_says_how_to_go_on(
     shell: Shell, daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(connect: object, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def interrupted(connect: object, record: dict[str, Any], *, away: object) -> Iterator[dict[str, Any]]:
         yield record
         raise KeyboardInterrupt
 
@@ -192,6 +192,6 @@ def test_ctrl_c_while_waiting_leaves_the_job_and_says_how_to_go_on(
     daemon.on("POST /api/jobs", job())
     outcome = shell.run(Mine, "/somewhere")
     assert outcome.code == 130
-    assert f"job show {JOB_ID}" in outcome.err
+    assert f"job watch {JOB_ID}" in outcome.err
     assert f"job cancel {JOB_ID}" in outcome.err
     assert outcome.out == ""

@@ -90,6 +90,56 @@ def test_a_degraded_daemon_is_one(shell: Shell, daemon: FakeDaemon, datastore: d
     assert shown in text
 
 
+HEALTH: dict[str, Any] = {
+    "ok": True,
+    "problems": [],
+    "oldest_queued_secs": 184,
+    "workers": {
+        "configured": 4,
+        "alive": 4,
+        "busy": 1,
+        "restarts": 0,
+        "last_heartbeat_at": "2026-03-01T12:00:09.123456789Z",
+    },
+    "changes": {"alive": True, "lag_ms": 1012, "behind": 1, "last_read_at": "2026-03-01T12:00:09Z", "restarts": 2},
+}
+
+
+def test_the_report_tells_how_jobs_and_changes_are_worked_off(shell: Shell, daemon: FakeDaemon) -> None:
+    daemon.on("GET /api/status", status(health=HEALTH))
+    outcome = shell.run(Status, terminal=True)
+    assert outcome.code == 0
+    for fact in (
+        "memcastle is running\n",
+        "queue     the oldest job has waited for 3m 4s",
+        "workers   4 of 4 alive, 1 busy, last heartbeat 2026-03-01 12:00:09 UTC",
+        "changes   1,012 ms behind, 1 transaction unread, 2 restarts",
+    ):
+        assert fact in outcome.out
+
+
+def test_a_daemon_that_finds_itself_unwell_is_one(shell: Shell, daemon: FakeDaemon) -> None:
+    ill = HEALTH | {
+        "ok": False,
+        "problems": ["no worker is alive \x1b", "the reader of changes died"],
+        "oldest_queued_secs": None,
+        "workers": HEALTH["workers"] | {"alive": 0, "last_heartbeat_at": None},
+        "changes": HEALTH["changes"] | {"alive": False, "lag_ms": None},
+    }
+    daemon.on("GET /api/status", status(health=ill))
+    assert shell.run(Status).code == 1
+    text = shell.run(Status, terminal=True).out
+    for fact in (
+        "running but degraded",
+        "0 of 4 alive, 1 busy\n",
+        "NOT READ",
+        "problem   no worker is alive \\x1b\n",
+        "problem   the reader of changes died\n",
+    ):
+        assert fact in text
+    assert "waited" not in text
+
+
 @pytest.mark.parametrize(
     "reply", [(401, error_body("memcastle::auth::unauthorized", "missing")), (500, b"oops"), (200, b"<html>")]
 )

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from memcastle_site.console.client import DaemonClient, Endpoint
-from memcastle_site.console.jobs import LONGEST_PAUSE_SECONDS, PATIENCE_SECONDS, watch
+from memcastle_site.console.events import LONGEST_PAUSE_SECONDS, PATIENCE_SECONDS
+from memcastle_site.console.jobs import watch
 from memcastle_site.errors import ClientNotRunning, ClientRemoteRejected
 from tests.console.support import JOB_ID, FakeDaemon, error_body, job
 

@@ -16,7 +16,8 @@ from tests.docs.pages import ROOT, headings, page, pages, rows, section, sources
 
 PAGE = page("cli.md")
 GLOBAL = {"-h", "--help", *GLOBAL_SWITCHES, *GLOBAL_VALUES}
-_NAMED = re.compile(r"manage\.py (?:(?:--json|-v+|--(?:config|palace|mode)[ =]\S+) )*([a-z][a-z-]*)(?: ([a-z]+)\b(?![/.=]))?")
+_GLOBALS = r"(?:(?:--json|-v+|--(?:config|palace|mode)[ =]\S+) )*"
+_NAMED = re.compile(rf"manage\.py {_GLOBALS}([a-z][a-z-]*)(?: ([a-z][a-z-]*)\b(?![/.=]))?")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
@@ -86,7 +87,7 @@ def test_the_global_options_are_described() -> None:
 def test_every_action_that_the_page_lists_exists() -> None:
     for name, parser in COMMANDS.items():
         for row in rows(section(PAGE, name)):
-            listed = re.match(rf"`{name} (\w+)", row[0])
+            listed = re.match(rf"`{name} ([\w-]+)", row[0])
             assert listed is None or listed[1] in actions(parser), row[0]
 
 
@@ -107,7 +108,7 @@ def test_no_page_names_a_command_that_does_not_exist() -> None:
     for name, text in pages().items():
         assert problem_with(text) is None, name
         for span in spans(text):
-            if named := re.match(rf"({grouped}) ([a-z]+)\b(?![/.=])", span):
+            if named := re.match(rf"({grouped}) ([a-z][a-z-]*)\b(?![/.=])", span):
                 assert named[2] in actions(PARSERS[named[1]]), f"{name}: {span}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.wiring import AUDIT, DEMO
+from jobs.wiring import AUDIT, CHECKPOINT, DEMO, REPAIR
 from memcastle_site.api import api
 from memcastle_site.events import EVENTS_PATH
 from mining.adapters.registry import adapters
@@ -68,7 +68,7 @@ def test_a_section_names_the_gate_and_every_parameter_and_field(route: str) -> N
     assert re.search(r"^Gate [RW–]\.", text.strip()) or route == "POST /api/jobs"
 
 
-@pytest.mark.parametrize("kind", [MINE, AUDIT, DEMO], ids=lambda kind: kind.type)
+@pytest.mark.parametrize("kind", [MINE, CHECKPOINT, AUDIT, REPAIR, DEMO], ids=lambda kind: kind.type)
 def test_every_kind_of_job_is_described_with_its_fields(kind: Any) -> None:
     text = section(PAGE, "`POST /api/jobs`")
     assert f"| `{kind.type}` |" in text

@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install install-dev serve test lint bench clean
+.PHONY: install install-dev serve test lint bench chaos clean
 
 install: $(VENV)/installed
 
@@ -35,6 +35,11 @@ lint: install-dev
 bench: install-dev
 	$(BIN)/python -m tests.benchmarks
 	$(BIN)/python -m tests.benchmarks.events
+	$(BIN)/python -m tests.benchmarks.queue
+
+chaos: install-dev
+	$(BIN)/python -m tests.chaos --rounds 200
+	$(BIN)/python -m tests.chaos --rounds 200 --daemons 2
 
 clean:
 	rm -rf $(VENV)

@@ -19,7 +19,7 @@ from memcastle_site.http import error_response
 from mining.api import router as mining_router
 from palace.api import router as palace_router
 from palace.errors import InvalidInput, MemCastleError
-from palace.http import MODE_HEADER, StrictParser
+from palace.http import MODE_HEADER, Body, StrictParser, json_body
 from palace.modes import parse_mode
 from search.api import router as search_router
 
@@ -92,6 +92,26 @@ class Revoked(Schema):
     revoked: bool
 
 
+class DatabaseOpening(Body):
+    bind: str | None = None
+    port: int | None = None
+    allow_remote: bool | None = None
+    allowed_origins: list[str] | None = None
+
+
+class DatabaseStatus(Schema):
+    running: bool
+    addr: str | None
+    url: str | None
+    namespace: str
+    database: str
+    user: str
+    remote: bool
+    auth_required: bool
+    started_at: str | None
+    already_running: bool
+
+
 class Token(Schema):
     token: str
     algorithm: str
@@ -136,6 +156,30 @@ async def generate_token(request: HttpRequest, response: HttpResponse) -> dict[s
 async def revoke_token(request: HttpRequest) -> dict[str, bool]:
     """Forgets the generated token; a token from the configuration stays valid."""
     return {"revoked": await services.revoke_token()}
+
+
+@site_router.get("/db", response=DatabaseStatus)
+async def database_status(request: HttpRequest) -> dict[str, Any]:
+    """Whether the database endpoint is open, and where."""
+    return services.database_status()
+
+
+@site_router.post("/db", response=DatabaseStatus)
+async def open_database(request: HttpRequest, body: DatabaseOpening | None = None) -> dict[str, Any]:
+    """Opens the database endpoint; what is left out comes from the configuration."""
+    if request.body:
+        # What is no object would otherwise pass for no body.
+        json_body(request)
+    asked = body or DatabaseOpening()
+    return await services.open_database(
+        services.Opening(asked.bind, asked.port, asked.allow_remote, asked.allowed_origins or ())
+    )
+
+
+@site_router.delete("/db", response=DatabaseStatus)
+async def close_database(request: HttpRequest) -> dict[str, Any]:
+    """Closes the database endpoint and its connections; succeeds when it is not open."""
+    return await services.close_database()
 
 
 api.add_router("", site_router)

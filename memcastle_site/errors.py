@@ -81,11 +81,51 @@ class ShuttingDown(MemCastleError):
     help = "Wait until the daemon is back and send the request again."
 
 
+class Interrupted(MemCastleError):
+    """The daemon stopped while it carried the request out, and nobody knows how far it came."""
+
+    code = "memcastle::server::interrupted"
+    status = 503
+    help = "It may have been carried out or not. Wait until the daemon is back, and look before you send it again."
+
+
 class BindFailed(MemCastleError):
     """The address could not be bound; nothing has been created or changed."""
 
     code = "memcastle::server::bind_failed"
     help = "Choose another --port or --bind, or stop the process that holds the address."
+
+
+class UnsafeBind(MemCastleError):
+    """The database endpoint was asked to listen beyond loopback without the opt-in or without authentication."""
+
+    code = "memcastle::db::unsafe_bind"
+    status = 400
+    help = "Use 127.0.0.1, or give both: `allow_remote` (db.allow_remote) and auth.enabled = true."
+
+
+class DatabaseAlreadyRunning(MemCastleError):
+    """The database endpoint is open with other settings."""
+
+    code = "memcastle::db::already_running"
+    status = 409
+    help = "Use it as it is (`python manage.py db status`), or close it first with `python manage.py db stop`."
+
+
+class DatabaseBindFailed(MemCastleError):
+    """The database endpoint cannot listen at that address."""
+
+    code = "memcastle::db::bind_failed"
+    status = 409
+    help = "Choose another port (db.port) or address (db.bind), or stop the process that holds it."
+
+
+class DatabaseUnavailable(MemCastleError):
+    """The palace is on a remote database, so the daemon has no database of its own to open."""
+
+    code = "memcastle::db::unavailable"
+    status = 400
+    help = "Connect to that database itself, at the address in store.url."
 
 
 class ClientNotRunning(MemCastleError):

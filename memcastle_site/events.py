@@ -24,6 +24,8 @@ logger = logging.getLogger("memcastle.events")
 
 EVENTS_PATH = "/api/events"
 COMMENT_SECONDS = 15.0
+FAREWELL_SECONDS = 1.0
+"""How long a client may take for what is still on its way to it when the daemon stops."""
 COMMENT = b": still here\n\n"
 RETRY = b"retry: 2000\n"
 """How many milliseconds a client waits before it comes back."""
@@ -66,6 +68,8 @@ class EventStream(AsyncHttpConsumer):  # type: ignore[misc]
         last_event_id = headers.get(b"last-event-id")
         subscription = await self._held.enter_async_context(follow(caller, kinds[0] if kinds else None, last_event_id))
         pump = asyncio.create_task(self._write(subscription), name="event stream")
+        # The pump itself does not notice the end while it waits for a client that does not read.
+        subscription.at_end(partial(asyncio.get_running_loop().call_later, FAREWELL_SECONDS, self._over.set))
         self._held.push_async_callback(_ended, pump)
 
     async def http_disconnect(self, message: Any) -> None:
@@ -88,7 +92,7 @@ class EventStream(AsyncHttpConsumer):  # type: ignore[misc]
             while not subscription.closed:
                 frames = await subscription.take(COMMENT_SECONDS)
                 if frames or not subscription.closed:
-                    await self.send_body(b"".join(frame.text for frame in frames) or COMMENT, more_body=True)
+                    await self.send_body(b"".join([frame.text for frame in frames]) or COMMENT, more_body=True)
             await self.send_body(b"")
         except Exception as error:
             logger.error("an event stream broke", exc_info=error)

@@ -71,7 +71,7 @@ class Daemon:
 
     @property
     def environ(self) -> dict[str, str]:
-        return environment(self.home, MEMCASTLE_PORT="0", **self.settings)
+        return environment(self.home, MEMCASTLE_PORT="0", MEMCASTLE_DB_PORT="0", **self.settings)
 
     @property
     def log(self) -> Path:
@@ -82,6 +82,12 @@ class Daemon:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> Daemon:
+        self.launch()
+        self.port = until(self._announced_port, f"the daemon to serve; its log:\n{self.log.read_text()}")
+        return self
+
+    def launch(self) -> None:
+        """Starts the process and waits for nothing."""
         self.home.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -92,8 +98,6 @@ class Daemon:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
             )
-        self.port = until(self._announced_port, f"the daemon to serve; its log:\n{self.log.read_text()}")
-        return self
 
     def _announced_port(self) -> int | None:
         assert self.process is not None

@@ -20,12 +20,12 @@ from jobs.runtime.scheduler import Scheduler
 from jobs.services import remove_aged
 from memcastle_site import __version__, wiring
 from memcastle_site.asgi import application
-from memcastle_site.conf import AuthConfig, Loaded, PalaceConfig
+from memcastle_site.conf import AuthConfig, Loaded, PalaceConfig, StoreConfig
 from memcastle_site.daemon import front, registry, state
-from memcastle_site.daemon.palace import open_palace
+from memcastle_site.daemon.palace import SERVER_PATIENCE_SECONDS, open_palace, sole_daemon_of
 from memcastle_site.daemon.sockets import address_text
 from memcastle_site.schema_files import definitions
-from memcastle_site.services import require_satisfiable
+from memcastle_site.services import close_database, require_satisfiable
 from palace import events, store
 from palace.clock import now
 from palace.configuration import current as configured
@@ -81,15 +81,22 @@ class Daemon:
             await self._start(stack)
             await self._stop.wait()
         logger.info("stopped")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The loop's end would give the signal its default back, and a second one would end the process as if it failed.
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        palace = await open_palace()
+        if configured(StoreConfig).mode == "remote":
+            stack.enter_context(sole_daemon_of(self._palace))
+        palace = await open_palace(patience=SERVER_PATIENCE_SECONDS)
         store.install(palace)
         # The registry file tells others that the palace is taken, so it goes after the database is closed.
         stack.callback(self._unregister)
         stack.push_async_callback(palace.close)
         stack.callback(store.install, None)
-        await migrate(palace, definitions())
+        stack.push_async_callback(close_database)
+        await migrate(palace, definitions(), release=__version__)
         await require_satisfiable()
         wiring.connect()
         state.install(state.DaemonState(os.getpid(), now(), self.address, self._palace, self.request_shutdown))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from jobs import services as jobs
 from jobs.conf import JobsConfig
 from jobs.domain.job import Status
+from jobs.runtime.health import Health, health
 from memcastle_site import __version__
 from memcastle_site.conf import AuthConfig, WebConfig
 from memcastle_site.daemon import state
@@ -14,10 +16,16 @@ from mining.conf import MiningConfig
 from palace.configuration import current as configured
 from palace.domain.modes import MemoryMode
 from palace.errors import StoreFailed
+from palace.events import installed
 from palace.store import Store, current
 from palace.store.drawers import count_drawers
 from palace.store.hierarchy import PALACE_NAME, palace_name
 from palace.store.migrations import migration_status
+
+DATASTORE_SECONDS = 5.0
+"""How long the database is waited for before it counts as down."""
+LATE_CHANGES_MS = 5000
+"""How late events may be before the daemon counts as degraded."""
 
 
 async def status(mode: MemoryMode) -> dict[str, Any]:
@@ -42,8 +50,10 @@ async def status(mode: MemoryMode) -> dict[str, Any]:
     try:
         store = current()
         datastore |= {"backend": store.backend, "location": store.location}
-        counts = await _counts(store)
-        migrations = await migration_status(store)
+        # A server that stands still must not keep those waiting who ask how it is.
+        async with asyncio.timeout(DATASTORE_SECONDS):
+            counts = await _counts(store)
+            migrations = await migration_status(store)
         datastore |= {
             "ok": True,
             "migration_version": migrations.current_version,
@@ -52,6 +62,8 @@ async def status(mode: MemoryMode) -> dict[str, Any]:
         }
     except StoreFailed as error:
         datastore["error"] = error.message
+    except TimeoutError:
+        datastore["error"] = f"the database has not answered for {DATASTORE_SECONDS:g} s"
     return {
         "version": __version__,
         "uptime_secs": daemon.uptime_secs,
@@ -62,7 +74,28 @@ async def status(mode: MemoryMode) -> dict[str, Any]:
         "bind_addr": daemon.bind_addr,
         "palace_path": str(daemon.palace_path),
         "datastore": datastore,
+        "health": _health(await health(), datastore["error"]),
         "auth_enabled": configured(AuthConfig).enabled,
+    }
+
+
+def _health(queue: Health, store_error: str | None) -> dict[str, Any]:
+    """Whether the daemon does its work, not only whether it answers."""
+    problems = [] if store_error is None else [f"the datastore does not answer: {store_error}"]
+    problems += queue.problems
+    tailer = installed()
+    changes = None if tailer is None else tailer.health()
+    if changes is None or not changes.alive:
+        problems.append("the change tailer stopped; events are late until it is started again")
+    elif changes.lag_ms > LATE_CHANGES_MS:
+        reason = "" if changes.error is None else f": {changes.error}"
+        problems.append(f"events are {changes.lag_ms / 1000:.0f} s late{reason}")
+    return {
+        "ok": not problems,
+        "problems": problems,
+        "oldest_queued_secs": queue.oldest_queued_secs,
+        "workers": queue.workers(),
+        "changes": None if changes is None else changes.as_json(),
     }
 
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,7 @@ class Subscription:
         self._ready = asyncio.Event()
         self._lagging = False
         self._replayed: frozenset[int] = frozenset()
+        self._at_end: Callable[[], object] | None = None
         self.closed = False
 
     def wants(self, kind: str) -> bool:
@@ -69,7 +70,11 @@ class Subscription:
         """Adds frames. A reader that is too far behind loses all of them and is told so once."""
         if self._lagging or self.closed:
             return
-        self._waiting += [frame for frame in frames if self.wants(frame.kind) and frame.stamp not in self._replayed]
+        if self._kinds is None and not self._replayed:
+            # Nearly everybody, and a crowd feels each look at a frame.
+            self._waiting += frames
+        else:
+            self._waiting += [frame for frame in frames if self.wants(frame.kind) and frame.stamp not in self._replayed]
         if len(self._waiting) > CAPACITY:
             self.lose()
         if self._waiting:
@@ -107,6 +112,14 @@ class Subscription:
         """Ends the subscription: what waits is still taken, nothing is added."""
         self.closed = True
         self._ready.set()
+        if self._at_end is not None:
+            self._at_end()
+
+    def at_end(self, call: Callable[[], object]) -> None:
+        """Has `call` called when the subscription ends, or now if it has ended: for what may not be waiting in `take`."""
+        self._at_end = call
+        if self.closed:
+            call()
 
 
 class Bus:
@@ -122,15 +135,18 @@ class Bus:
         self._gathered: list[Frame] = []
         self._spread_at = -math.inf
         self._spreading: asyncio.TimerHandle | None = None
+        self._closed = False
 
     def __len__(self) -> int:
         return len(self._subscriptions)
 
     def subscribe(self, kinds: Collection[str] | None = None) -> Subscription:
-        """A subscriber of everything published from now on, or of some kinds only."""
-        self._spread()
+        """A subscriber of everything published from now on, or of some kinds only. One that comes too late has ended."""
+        self.spread()
         subscription = Subscription(kinds)
         self._subscriptions.add(subscription)
+        if self._closed:
+            subscription.close()
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
@@ -144,11 +160,12 @@ class Bus:
         self._gathered += frames
         pause = self._spread_at + len(self._subscriptions) * SECONDS_A_SUBSCRIBER - time.monotonic()
         if pause <= 0 or len(self._gathered) > CAPACITY // 2:
-            self._spread()
+            self.spread()
         elif self._spreading is None:
-            self._spreading = asyncio.get_running_loop().call_later(pause, self._spread)
+            self._spreading = asyncio.get_running_loop().call_later(pause, self.spread)
 
-    def _spread(self) -> None:
+    def spread(self) -> None:
+        """Offers what was gathered now."""
         if self._spreading is not None:
             self._spreading.cancel()
             self._spreading = None
@@ -160,7 +177,8 @@ class Bus:
             subscription.offer(frames)
 
     def close(self) -> None:
-        """Ends all subscriptions."""
-        self._spread()
+        """Ends all subscriptions, and those that are still to come."""
+        self.spread()
+        self._closed = True
         for subscription in self._subscriptions:
             subscription.close()

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import secrets
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 RESTART_SECONDS = 0.5
 REPLAY_FRAMES = 10_000
 """How much a client that comes back gets; who missed more reads everything again."""
+SURELY_KEPT_SECONDS = KEEP_SECONDS - 3600
+REMEMBERED_LATE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class ChangeTailer:
         self._high = 0
         # Stamps of the last stretch, which is read again each time because a stamp may appear late.
         self._seen: dict[int, None] = {}
+        # Those that did appear late, each with the newest stamp that had been told before it.
+        self._late: deque[tuple[int, int]] = deque(maxlen=REMEMBERED_LATE)
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._restarts = 0
@@ -114,22 +119,44 @@ class ChangeTailer:
         if place is None or place[0] != self.epoch:
             return None
         _, stamp, index = place
-        newest = max(self._high, self._first)
-        if stamp > newest + OVERLAP or newest - stamp > (KEEP_SECONDS - 3600) * 1000 * MILLISECOND:
+        if stamp > self._high + OVERLAP or self._is_past_keeping(stamp):
             return None
         frames: list[Frame] = []
         stamps: set[int] = set()
-        rest: int | None = stamp - (self._overlap if self._store.shared else 0)
+        told, later = self._told_with(stamp)
+        rest: int | None = min(stamp, *later) if later else stamp
+        if self._store.shared:
+            rest, told = stamp - self._overlap, 0
         while rest is not None:
             page = await read_page(self._store, rest)
             for transaction in page.transactions:
                 stamps.add(transaction.stamp)
                 made = self._frames(transaction)
-                frames += made[index + 1 :] if transaction.stamp == stamp else made
+                if transaction.stamp == stamp:
+                    frames += made[index + 1 :]
+                elif transaction.stamp > told or transaction.stamp in later:
+                    frames += made
             if len(frames) > REPLAY_FRAMES:
                 return None
             rest = page.rest
+        # What the bus still holds back was published before this moment.
+        self.bus.spread()
         return Replay(frames, frozenset(stamps), frozenset(stamp for stamp in stamps if self._unpublished(stamp)))
+
+    def _is_past_keeping(self, stamp: int) -> bool:
+        """Whether something that came after `stamp` may have been removed."""
+        return stamp < self._high and time.time() - stamp / MILLISECOND / 1000 > SURELY_KEPT_SECONDS
+
+    def _told_with(self, stamp: int) -> tuple[int, set[int]]:
+        """Up to which stamp everything had been told when `stamp` was, and which of these are the exceptions."""
+        told = stamp
+        later: set[int] = set()
+        for late, newest in self._late:
+            if late == stamp:
+                told, later = newest, set()
+            elif newest >= stamp:
+                later.add(late)
+        return told, later
 
     def _unpublished(self, stamp: int) -> bool:
         return stamp >= self._high - self._overlap and stamp not in self._seen
@@ -186,6 +213,8 @@ class ChangeTailer:
     def _remember(self, transactions: list[Stamped]) -> None:
         for transaction in transactions:
             self._seen[transaction.stamp] = None
+            if transaction.stamp < self._high:
+                self._late.append((transaction.stamp, self._high))
             self._high = max(self._high, transaction.stamp)
         oldest = self._high - self._overlap
         if len(self._seen) > PAGE_ROWS or min(self._seen) < oldest:

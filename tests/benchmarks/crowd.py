@@ -19,10 +19,13 @@ class Reader(asyncio.Protocol):
     def __init__(self) -> None:
         self.seen = 0
         self.resyncs = 0
+        self.opened = asyncio.Event()
         self._tail = b""
 
     def data_received(self, data: bytes) -> None:
         text = self._tail + data
+        if b"event: open\n" in text:
+            self.opened.set()
         self.seen += text.count(MARK)
         self.resyncs += text.count(b"event: resync\n")
         # Short enough to hold no whole mark, long enough for a cut one.
@@ -36,6 +39,8 @@ async def main(port: int, readers: int) -> None:
         transport, reader = await loop.create_connection(Reader, "127.0.0.1", port)
         transport.write(f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         crowd.append(reader)
+    for reader in crowd:
+        await reader.opened.wait()
     print("ready", flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     usage = resource.getrusage(resource.RUSAGE_SELF)

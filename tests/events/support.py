@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from palace.events import Frame
 from tests.support import PATIENCE_SECONDS, Daemon
 
 
@@ -102,3 +103,8 @@ class Stream:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def id_of(frame: Frame) -> str:
+    """The id that a frame has on the wire."""
+    return frame.text.decode().split("\n")[0].removeprefix("id: ")

@@ -80,7 +80,8 @@ class Route:
     path_parameters: tuple[str, ...]
     query_parameters: tuple[str, ...]
     body: Mapping[str, Any] | None
-    """A JSON body with every required field; None when the route takes none."""
+    """A JSON body with every required field; None when the route needs none."""
+    needs_body: bool = False
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -101,7 +102,8 @@ def routes(daemon: Daemon, headers: Mapping[str, str] | None = None) -> list[Rou
             path,
             tuple(_named(operation, "path")),
             tuple(_named(operation, "query")),
-            _smallest(_body_schema(operation), schemas) if "requestBody" in operation else None,
+            _smallest(_body_schema(operation), schemas) if operation.get("requestBody", {}).get("required") else None,
+            needs_body=operation.get("requestBody", {}).get("required", False),
         )
         for path, operations in description["paths"].items()
         for method, operation in operations.items()

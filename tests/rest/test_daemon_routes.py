@@ -14,7 +14,7 @@ from tests.support import Daemon
 
 STATUS = {
     *("version", "uptime_secs", "palace_name", "drawer_count", "jobs_queued", "jobs_running", "jobs_paused", "mode"),
-    *("pid", "started_at", "bind_addr", "palace_path", "datastore", "auth_enabled"),
+    *("pid", "started_at", "bind_addr", "palace_path", "datastore", "health", "auth_enabled"),
 }
 DATASTORE = {"ok", "backend", "location", "error", "migration_version", "latest_version", "pending"}
 CONFIG = {"bind_addr", "palace_path", "backend", "location", "auth_enabled", "web", "jobs", "mining"}

@@ -81,7 +81,8 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
 def test_bodies_that_are_no_json_object(every_route: list[Route], wire: Wire, body: bytes) -> None:
-    everywhere(with_body(every_route), lambda route: wire.ask(route.method, route.target("probe"), body, JSON), "body")
+    asked = [route for route in with_body(every_route) if body or route.needs_body]
+    everywhere(asked, lambda route: wire.ask(route.method, route.target("probe"), body, JSON), "body")
 
 
 CONTENT_TYPES: dict[str, Mapping[str, str]] = {
@@ -320,7 +321,8 @@ def test_unknown_body_fields_are_ignored(every_route: list[Route], wire: Wire) -
 
 def test_a_body_that_no_route_reads_is_ignored(every_route: list[Route], wire: Wire) -> None:
     for route in every_route:
-        if route.body is None and route.path != SHUTDOWN:
+        # The body of /api/db may be left out, but is read.
+        if route.body is None and route.path not in (SHUTDOWN, "/api/db"):
             bare = wire.ask(route.method, route.target() + "?q=a")
             full = wire.ask(route.method, route.target() + "?q=a", b"{nonsense", JSON)
             assert full.status == bare.status, f"{route}: {full.text}"
@@ -328,7 +330,7 @@ def test_a_body_that_no_route_reads_is_ignored(every_route: list[Route], wire: W
 
 def test_the_right_content_type_may_carry_parameters_and_capitals(wire: Wire) -> None:
     for content_type in ("application/json; charset=utf-8", "Application/JSON", "application/json;charset=latin-1"):
-        answer = wire.ask("POST", "/api/search", '{"text": "ä"}'.encode(), {"Content-Type": content_type})
+        answer = wire.ask("POST", "/api/search", '{"text": "äöüäöü"}'.encode(), {"Content-Type": content_type})
         assert (answer.status, answer.json) == (200, [])
 
 

@@ -34,8 +34,9 @@ GATED = {
     "GET /api/sources": (READ, "source_list"),
 }
 UNGATED = {
+    *("GET /api/db", "POST /api/db", "DELETE /api/db"),
     *("GET /api/health", "GET /api/config", "POST /api/shutdown", "POST /api/auth/token", "DELETE /api/auth/token"),
-    *(f"POST /api/jobs/{{job_id}}/{control}" for control in ("pause", "resume", "cancel", "retry")),
+    *(f"POST /api/jobs/{{job_id}}/{control}" for control in ("pause", "resume", "cancel", "force-cancel", "retry")),
 }
 HEADER_READ_ALL_THE_SAME = {"GET /api/status", "POST /api/jobs"}
 

@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -42,6 +43,16 @@ SEEDS: tuple[tuple[str, Any], ...] = (
     ("/api/wings/{wing}/rooms/{room}/drawers", {"content": "some words", "name": "n", "requested_by": "fuzz"}),
     ("/api/jobs", {"type": "demo", "steps": 0, "requested_by": "fuzz"}),
     ("/api/jobs", {"type": "audit", "wing": "probe"}),
+    ("/api/jobs", {"type": "repair", "dry_run": True, "based_on_job": None}),
+    (
+        "/api/jobs",
+        {
+            "type": "checkpoint",
+            "payload": {
+                "items": [{"destination": "diary", "wing": "probe", "content": "words", "tags": [], "source": {"kind": "note"}}]
+            },
+        },
+    ),
     ("/api/jobs", {"type": "mine", "source": "directory", "locator": "not/absolute", "wing": "w", "options": {}, "full": True}),
     (
         "/api/search",
@@ -111,10 +122,10 @@ class Mutator:
         if isinstance(value, dict) and value and self._chance.random() < 0.7:
             self._replace(value)
         else:
-            fields[name] = self._chance.choice(VALUES)
+            fields[name] = deepcopy(self._chance.choice(VALUES))
 
     def _add(self, fields: dict[str, Any]) -> None:
-        fields[self._chance.choice(TEXTS)] = self._chance.choice(VALUES)
+        fields[self._chance.choice(TEXTS)] = deepcopy(self._chance.choice(VALUES))
 
     def _drop(self, fields: dict[str, Any]) -> None:
         fields.pop(self._chance.choice(list(fields) or [""]), None)

@@ -80,7 +80,7 @@ def test_flag_given_as_text_reads_like_the_environment(home: Path) -> None:
 @pytest.mark.parametrize("section", [section for _, section in SECTIONS])
 def test_every_key_may_be_set_alone_in_its_table(home: Path, section: type[Any]) -> None:
     prefix = next(prefix for prefix, known in SECTIONS if known is section)
-    written = {PalaceConfig: "path = '/p'", AuthConfig: "token = '0123456789abcdef'"}
+    written = {PalaceConfig: "path = '/p'", AuthConfig: "token = '0123456789abcdef'", StoreConfig: "url = 'ws://host'"}
     defaults = section(Path("/p")) if section is PalaceConfig else section()
     for name, _ in section_keys(section):
         value = getattr(defaults, name)
@@ -185,7 +185,7 @@ def test_byte_order_mark_is_no_mistake(home: Path) -> None:
         ("[palace]\npath = 'relative'", "palace.path"),
         ("[palace]\npath = '~/palace'", "palace.path"),
         ("[palace]\npath = ''", "palace.path"),
-        ("[store]\nmode = 'remote'", "store.mode"),
+        ("[store]\nmode = 'Remote'", "store.mode"),
         ("[store]\nsync = 1", "store.sync"),
         ("[jobs]\nmax_concurrency = 0", "jobs.max_concurrency"),
         ("[jobs]\nlease_ttl_secs = 2", "jobs.lease_ttl_secs"),
@@ -306,7 +306,7 @@ def test_unknown_names_are_reported_not_refused(home: Path) -> None:
     found = loaded(home, text + "[mining]\ntrust = 'required'\n[extra]\nx = 1\n")
 
     assert found.unknown == ("surprise", "server.prot", "extra")
-    assert found.unused == ("palace.preferences", "db", "miners", "mining.trust")
+    assert found.unused == ("palace.preferences", "miners", "mining.trust")
 
 
 def test_every_key_is_described(home: Path) -> None:

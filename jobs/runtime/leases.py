@@ -12,6 +12,7 @@ from jobs.runtime.recovery import reap
 from jobs.runtime.run import JobRun
 from palace.clock import now
 from palace.domain.clock import add_seconds
+from palace.errors import MemCastleError
 from palace.store import current
 
 logger = logging.getLogger("memcastle.jobs")
@@ -53,7 +54,7 @@ class Leases:
                 renewed = await store.renew_leases(current(), self._worker, list(held), expires_at)
         except Exception as error:
             if self.failing_since is None:
-                logger.error("the leases of running jobs could not be renewed", exc_info=error)
+                _tell("the leases of running jobs could not be renewed", error)
             self.failing_since = self.failing_since or began
             if time.monotonic() - self._renewed >= self._ttl:
                 self._lose(held)
@@ -70,7 +71,7 @@ class Leases:
             async with asyncio.timeout(self._interval):
                 reaped = await reap({job_id for job_id, run in self._runs.items() if not run.lost})
         except Exception as error:
-            logger.error("jobs of dead workers could not be put back", exc_info=error)
+            _tell("jobs of dead workers could not be put back", error)
             return
         if reaped:
             logger.warning("jobs of dead workers were put back", extra={"jobs": reaped})
@@ -88,3 +89,13 @@ class Leases:
             if self._runs.get(job_id) is run and not run.lost:
                 logger.warning("the lease of a job is lost", extra={"job_id": job_id, "worker_id": self._worker})
                 run.lose()
+
+
+def _tell(what: str, error: Exception) -> None:
+    """A database that is late or away is tried again with the next beat; anything else is a fault of ours."""
+    if isinstance(error, TimeoutError):
+        logger.warning(what, extra={"reason": "the database did not answer in time"})
+    elif isinstance(error, MemCastleError):
+        logger.warning(what, extra={"reason": error.message})
+    else:
+        logger.error(what, exc_info=error)

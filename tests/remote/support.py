@@ -12,7 +12,8 @@ from pathlib import Path
 from palace.store import Server, Store, open_remote
 from tests.support import Daemon, until
 
-GUEST_SETTINGS = {"MEMCASTLE_JOBS_LEASE_TTL_SECS": "4"}
+SHORT_LEASE = {"MEMCASTLE_JOBS_LEASE_TTL_SECS": "4"}
+"""For tests in which a job must change hands."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def guest(home: Path, host: Host, *, store: Mapping[str, object] | None = None, 
         "password": "memcastle",
     }
     configured(home, words | dict(store or {}))
-    return Daemon(home, GUEST_SETTINGS | settings)
+    return Daemon(home, settings)
 
 
 @contextmanager

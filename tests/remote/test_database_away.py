@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.remote.support import Host, guest, hosting, started
+from tests.remote.support import SHORT_LEASE, Host, guest, hosting, started
 from tests.support import Answer, Daemon, until
 
 REQUESTS = (
@@ -26,7 +26,7 @@ def pair(tmp_path: Path) -> Iterator[tuple[Host, Daemon]]:
     owner = Daemon(tmp_path / "owner")
     with started(owner):
         host = hosting(owner)
-        other = guest(tmp_path / "other", host)
+        other = guest(tmp_path / "other", host, **SHORT_LEASE)
         with started(other):
             yield host, other
 

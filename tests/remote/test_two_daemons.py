@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from tests.events.support import Stream
-from tests.remote.support import Host, guest, hosting, started
+from tests.remote.support import SHORT_LEASE, Host, guest, hosting, started
 from tests.support import Daemon, until
 
-LEASE = {"MEMCASTLE_JOBS_LEASE_TTL_SECS": "4", "MEMCASTLE_JOBS_MAX_CONCURRENCY": "1"}
+ONE_WORKER = {"MEMCASTLE_JOBS_MAX_CONCURRENCY": "1"}
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Daemon]]:
     """The daemon that has the palace, and one that reaches it over the first one's endpoint; one worker each."""
     base = tmp_path_factory.mktemp("pair")
-    owner = Daemon(base / "owner", dict(LEASE))
+    owner = Daemon(base / "owner", dict(ONE_WORKER))
     with started(owner):
-        other = guest(base / "other", hosting(owner), **LEASE)
+        other = guest(base / "other", hosting(owner), **ONE_WORKER)
         with started(other):
             yield owner, other
 
@@ -90,7 +90,9 @@ def test_a_job_of_one_is_controlled_from_the_other(pair: tuple[Daemon, Daemon]) 
 
 def test_jobs_of_a_daemon_that_ends_go_on_at_the_other(tmp_path: Path, host: Host) -> None:
     """One is stopped in order, one is killed; each time the job goes on where it was, at whoever is left."""
-    first, second = (guest(tmp_path / name, host, store={"database": "handed-on"}, **LEASE) for name in ("first", "second"))
+    first, second = (
+        guest(tmp_path / name, host, store={"database": "handed-on"}, **SHORT_LEASE) for name in ("first", "second")
+    )
     with started(first):
         job = first.post("/api/jobs", {"type": "demo", "steps": 100})["id"]
         until(lambda: first.get(f"/api/jobs/{job}")["progress"]["current"] > 5, "the job to be under way")
@@ -107,7 +109,7 @@ def test_jobs_of_a_daemon_that_ends_go_on_at_the_other(tmp_path: Path, host: Hos
 
 
 def test_a_job_of_a_living_daemon_is_not_taken_by_one_that_starts(tmp_path: Path, host: Host) -> None:
-    first, second = (guest(tmp_path / name, host, store={"database": "not-taken"}, **LEASE) for name in ("first", "second"))
+    first, second = (guest(tmp_path / name, host, store={"database": "not-taken"}) for name in ("first", "second"))
     with started(first):
         job = first.post("/api/jobs", {"type": "demo", "steps": 60})["id"]
         until(lambda: first.get(f"/api/jobs/{job}")["status"] == "running", "the job to run")

@@ -157,7 +157,8 @@ class Scheduler:
                 if run is not None:
                     return run
                 try:
-                    await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+                    async with asyncio.timeout(POLL_SECONDS):
+                        await self._wake.wait()
                 except TimeoutError:
                     continue
         return None

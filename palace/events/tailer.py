@@ -179,9 +179,11 @@ class ChangeTailer:
 
     async def _run(self) -> None:
         pause = self._poll
-        while True:
+        while not self._stopping:
+            # `asyncio.wait_for` would swallow a cancellation that comes together with the news.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._store.news.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._store.news.wait()
             self._store.news.clear()
             asked = time.monotonic()
             try:

@@ -203,6 +203,17 @@ async def test_purging_is_no_news(palace: Store, tailer: ChangeTailer, listener:
     assert listener.ids == ["one"]
 
 
+async def test_news_at_the_very_moment_of_the_stop_keep_it_from_nothing(palace: Store) -> None:
+    for _ in range(20):
+        following = ChangeTailer(palace)
+        await following.start()
+        await commit(palace, "one")
+        await asyncio.sleep(0.01)
+        palace.news.set()
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await following.stop()
+
+
 async def test_more_than_a_page_is_heard(palace: Store, listener: Listener) -> None:
     following = ChangeTailer(palace)
     await following.start()

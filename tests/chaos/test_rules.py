@@ -61,6 +61,11 @@ class Scene:
         present = (drawer for drawer in mined if drawer["source"]["origin"]["document"] in self.files.now[0])
         return next(one for one in present if ("superseded_by" in one if replaced else one.get("valid_to") is None))
 
+    def document(self) -> Row:
+        """The document of a file that lies there now."""
+        drawer = self.mined()["id"]
+        return next(row for row in self.rows.documents if any(chunk["drawer"] == drawer for chunk in row["chunks"]))
+
     def item(self) -> Row:
         return next(drawer for drawer in self.rows.drawers if drawer["tags"] == ["chaos"])
 
@@ -207,7 +212,7 @@ BREAKS: dict[str, tuple[Tamper, str]] = {
     "a lost item": (lambda s: s.rows.drawers.remove(s.item()), "of a completed checkpoint is lost"),
     "a doubled item": (lambda s: again(s.rows.drawers, s.item()), "stands in 2 drawers"),
     "an item without its tags": (lambda s: put(s.item(), tags=[]), "is tagged []"),
-    "a file that is not filed": (lambda s: s.rows.documents.pop(0), "is not filed"),
+    "a file that is not filed": (lambda s: s.rows.documents.remove(s.document()), "is not filed"),
     "a file that is filed otherwise": (lambda s: put(s.mined(), content="another"), "is filed as"),
     "a gone file with another text": (_unknown_text_of_a_gone_file, "filed with a text it never had"),
     "a chunk too few": (lambda s: max((row["chunks"] for row in s.rows.documents), key=len).pop(0), "has the chunks"),

@@ -52,7 +52,7 @@ def test_a_daemon_that_nobody_took_over_goes_on_where_it_was(tmp_path: Path) -> 
 def test_what_a_frozen_daemon_ran_goes_on_elsewhere_and_it_writes_nothing_more(tmp_path: Path) -> None:
     """When it thaws its run is in the middle of a step, and believes that the job is its own."""
     lease = {"MEMCASTLE_JOBS_LEASE_TTL_SECS": str(LEASE_SECONDS)}
-    with running_daemon(tmp_path / "one", **lease) as one:
+    with running_daemon(tmp_path / "one", **lease, MEMCASTLE_JOBS_MAX_CONCURRENCY="1") as one:
         two = guest(tmp_path / "two", hosting(one), **lease)
         try:
             two.start()
@@ -77,16 +77,19 @@ def test_what_a_frozen_daemon_ran_goes_on_elsewhere_and_it_writes_nothing_more(t
 
 
 def taken_by(wanted: Daemon) -> str:
-    """A long job that this daemon runs, and not the other one, which has seen it too."""
-    for _ in range(50):
+    """A long job that this daemon runs, and not the other one, which has seen it too and has a single worker."""
+    elsewhere: list[str] = []
+    while len(elsewhere) < 3:
         job = demo_under_way(wanted, STEPS)
         owner = str(wanted.get(f"/api/jobs/{job}")["lease_owner"])
         assert wanted.process is not None
         if owner.startswith(f"memcastle-{wanted.process.pid}-"):
+            for other in elsewhere:
+                wanted.post(f"/api/jobs/{other}/cancel")
+                wanted.ended(other)
             return job
-        wanted.post(f"/api/jobs/{job}/cancel")
-        wanted.ended(job)
-    raise AssertionError("the second daemon never was the first to claim a job")
+        elsewhere.append(job)
+    raise AssertionError("the second daemon never claimed a job, although the first one was full")
 
 
 def running_past(daemon: Daemon, job: str, step: int) -> Any:

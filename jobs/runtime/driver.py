@@ -12,7 +12,7 @@ from jobs.domain.job import Complete, Fail
 from jobs.errors import LeaseLost
 from jobs.runtime.run import Abandoned, JobRun, Unit
 from palace.errors import MemCastleError
-from palace.store import TransactionRefused, current
+from palace.store import StoreUnreachable, TransactionRefused, current
 
 logger = logging.getLogger("memcastle.jobs")
 
@@ -23,6 +23,8 @@ class Stopped:
 
     report: kinds.Params | None = None
     """What the job leaves as its result if it becomes a cancelled one."""
+    reason: str = "the daemon stopped"
+    """Why it ended early, when nobody asked for it."""
 
 
 class Dropped:
@@ -52,6 +54,9 @@ def _handled(run: JobRun, kind: kinds.JobKind) -> Outcome:
         return Dropped()
     except TransactionRefused as refusal:
         return Dropped() if refusal.reason == store.LEASE_LOST else _fault(run, refusal)
+    except StoreUnreachable as error:
+        # No fault of the job. Whether its last write was carried out or not, the next run finds out.
+        return Stopped(reason=error.message)
     except MemCastleError as error:
         return Fail(error.message)
     except BaseException as error:

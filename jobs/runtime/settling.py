@@ -64,15 +64,15 @@ async def _stored(run: JobRun, outcome: Ending) -> Job | None:
             case Complete():
                 after = apply(job, outcome, at)
         try:
-            await store.transition(current(), job, after, at, reason=_reason(after))
+            await store.transition(current(), job, after, at, reason=_reason(outcome, after))
         except store.JobChanged:
             # A pause or cancel came in between; it can do so only once each.
             continue
         return after
 
 
-def _reason(job: Job) -> str | None:
-    return "the daemon stopped" if job.status is Status.QUEUED else None
+def _reason(outcome: Ending, job: Job) -> str | None:
+    return outcome.reason if isinstance(outcome, Stopped) and job.status is Status.QUEUED else None
 
 
 def _storable(message: str) -> str:

@@ -62,6 +62,14 @@ async def test_the_lock_of_a_dead_process_is_taken_over_once_it_expired(palace: 
     assert (await migrate(palace, definitions(), [step(1, ran)])).applied == ("step-1",)
 
 
+async def test_a_lock_that_a_killed_daemon_left_in_its_own_palace_holds_nobody_up(palace: Store) -> None:
+    """No other process can have the directory open, so nobody lives who could hold the lock."""
+    left = "UPDATE migration_state:state SET lock_owner = 'pid:1:gone', lock_expires_at = '2999-01-01T00:00:00.000000000Z';"
+    await palace.query(left)
+    ran: list[int] = []
+    assert (await migrate(palace, definitions(), [step(1, ran)], patience=0)).applied == ("step-1",)
+
+
 async def test_a_palace_of_a_newer_version_is_not_touched(palace: Store) -> None:
     await migrate(palace, definitions(), [step(1, []), step(2, [])])
     with pytest.raises(MigrationFailed, match="version 2"):

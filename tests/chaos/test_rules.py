@@ -27,7 +27,7 @@ KEEPER: tuple[Deed, ...] = (
     ChangeTree(0, seed=1, added=12, changed=0, removed=0),
     Mine(0, full=False, wing=None),
     Checkpoint(first=0, items=2, emergency=False),
-    Demo(3),
+    Demo(40),
     Ask("pause", 1.0, aimed=True),
     ChangeTree(0, seed=2, added=0, changed=6, removed=2),
 )
@@ -167,7 +167,7 @@ BREAKS: dict[str, tuple[Tamper, str]] = {
     "a job is doubled": (lambda s: again(s.rows.jobs, s.job("demo")), "became 2 jobs"),
     "a job of nobody": (lambda s: put(s.job("demo"), requested_by="nobody"), "nobody submitted the jobs"),
     "a refused job": (lambda s: put(s.submission("demo").__dict__, possible=False, id=None), "was refused and became"),
-    "another job": (lambda s: put(s.job("demo")["kind"], steps=9), "has steps 9 instead of 3"),
+    "another job": (lambda s: put(s.job("demo")["kind"], steps=9), "has steps 9 instead of 40"),
     "a lease too many": (lambda s: put(s.job("mine"), lease_owner="memcastle-1-00000000"), "has the lease"),
     "a lease too few": (lambda s: put(s.job("mine"), status="running", completed_at=None), "has the lease None"),
     "a request too many": (lambda s: put(s.job("mine"), pause_requested=True), "is asked to stop"),

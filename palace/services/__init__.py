@@ -12,9 +12,12 @@ from palace.services.hierarchy import (
     show_room,
     show_wing,
 )
+from palace.services.supersession import History, Supersession, history, supersede
 
 __all__ = [
     "Filing",
+    "History",
+    "Supersession",
     "create_drawer",
     "create_room",
     "create_wing",
@@ -22,10 +25,12 @@ __all__ = [
     "delete_room",
     "delete_wing",
     "file_documents",
+    "history",
     "list_drawers",
     "list_rooms",
     "list_wings",
     "show_drawer",
     "show_room",
     "show_wing",
+    "supersede",
 ]

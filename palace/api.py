@@ -18,6 +18,9 @@ router = Router(tags=["palace"])
 Reference = Annotated[str, Path(description="A name, or a UUID when nothing has that name.")]
 
 
+DrawerId = Annotated[str, Path(description="The drawer's UUID.")]
+
+
 class PlaceIn(Body):
     """What a new wing or room is called."""
 
@@ -30,7 +33,27 @@ class DrawerIn(Body):
 
     content: str = Field(description="The text; it must not be blank.")
     name: str | None = Field(None, description="A name of its own in the room; may hold slashes.")
+    valid_from: str | None = Field(None, description="When it became true: RFC 3339 or a date, not in the future; default now.")
     requested_by: str | None = Field(None, description="The channel recorded with the drawer; default http.")
+
+
+class SupersedeIn(Body):
+    """What takes the place of a drawer; nothing at all ends it without a successor."""
+
+    content: str | None = Field(None, description="The text that holds from now on; left out, the drawer is invalidated.")
+    tags: list[str] | None = Field(None, description="Tags of the replacement; default those of the drawer.")
+    valid_from: str | None = Field(None, description="When the change happened: RFC 3339 or a date; default now.")
+    requested_by: str | None = Field(None, description="The channel recorded with the replacement; default http.")
+
+
+class SupersededOut(Schema):
+    superseded: DrawerOut
+    replacement: DrawerOut | None
+
+
+class HistoryOut(Schema):
+    drawer: str = Field(description="The drawer asked about.")
+    versions: list[DrawerOut] = Field(description="All versions, oldest first.")
 
 
 class WingCreated(WingOut):
@@ -119,7 +142,7 @@ async def create_drawer(
 ) -> Status[dict[str, Any]]:
     """Stores a text verbatim (201), or gives the drawer that holds it already (200). Missing parents are created."""
     asking = caller(request, body.requested_by)
-    drawer, created = await services.create_drawer(asking, wing, room, body.content, body.name)
+    drawer, created = await services.create_drawer(asking, wing, room, body.content, body.name, valid_from=body.valid_from)
     return Status(201 if created else 200, {"created": created, **drawer.as_json()})
 
 
@@ -133,3 +156,23 @@ async def show_drawer(request: HttpRequest, wing: Reference, room: Reference, dr
 async def delete_drawer(request: HttpRequest, wing: Reference, room: Reference, drawer: Reference) -> dict[str, int]:
     """Removes one drawer."""
     return (await services.delete_drawer(caller(request), wing, room, drawer)).as_json()
+
+
+@router.post("/drawers/{drawer_id}/supersede", response=SupersededOut, exclude_unset=True)
+async def supersede_drawer(
+    request: HttpRequest, drawer_id: DrawerId, body: Annotated[SupersedeIn, BodyParam()]
+) -> dict[str, Any]:
+    """Ends a drawer, in favour of a new text or, without one, for good; refused (409) when it has ended already."""
+    asking = caller(request, body.requested_by)
+    done = await services.supersede(asking, drawer_id, body.content, body.tags, valid_from=body.valid_from)
+    return {
+        "superseded": done.superseded.as_json(),
+        "replacement": None if done.replacement is None else done.replacement.as_json(),
+    }
+
+
+@router.get("/drawers/{drawer_id}/history", response=HistoryOut, exclude_unset=True)
+async def drawer_history(request: HttpRequest, drawer_id: DrawerId) -> dict[str, Any]:
+    """Every version of a memory, oldest first, whichever of them is asked about."""
+    found = await services.history(caller(request), drawer_id)
+    return {"drawer": found.drawer, "versions": [version.as_json() for version in found.versions]}

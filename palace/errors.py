@@ -150,6 +150,14 @@ class DrawerNameTaken(MemCastleError):
     help = "Choose another name, or delete the drawer that holds this one; a drawer's content is never rewritten."
 
 
+class DrawerSuperseded(MemCastleError):
+    """The drawer's validity has ended, so it cannot be ended again."""
+
+    code = "memcastle::palace::drawer_superseded"
+    status = 409
+    help = "Nothing was written. Read its history, and supersede the version that is current."
+
+
 class PalaceBusy(MemCastleError):
     """A deletion is refused while jobs that write to the palace are pending."""
 

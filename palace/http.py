@@ -69,10 +69,10 @@ def _no_constant(name: str) -> None:
 
 
 class StrictParser(Parser):
-    """Ninja's parser with our rules: JSON only, no parameter twice."""
+    """Ninja's parser with our rules: JSON objects only, no parameter twice."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        return _json(request)
+        return json_body(request)
 
     def parse_querydict(self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest) -> dict[str, Any]:
         parsed: dict[str, Any] = super().parse_querydict(data, list_fields, request)

@@ -43,6 +43,7 @@ SEARCH_BODY = {
                                 "tags": {"type": "array", "items": {"type": "string"}},
                                 "source_kind": {"type": ["string", "null"]},
                                 "temporal": {"description": "current, all, {as_of} or {between: {from, until}}"},
+                                "learned_before": {"type": ["string", "null"]},
                             },
                         },
                         "expand": {"type": "boolean", "default": False},
@@ -71,6 +72,7 @@ async def search(
     from_: Annotated[str | None, Query(alias="from", description="What held at some time in [from, until).")] = None,
     until: Annotated[str | None, Query()] = None,
     include_historical: Annotated[Flag | None, Query(description="No time filter.")] = None,
+    learned_before: Annotated[str | None, Query(description="What the palace knew before this instant.")] = None,
     expand: Annotated[Flag | None, Query(description="Append drawers related through the graph.")] = None,
 ) -> list[dict[str, Any]]:
     """The best drawers for these words, best first."""
@@ -92,6 +94,7 @@ async def search(
             from_=from_,
             until=until,
             include_historical=include_historical == "true",
+            learned_before=learned_before,
             expand=expand == "true",
         ),
     )

@@ -59,6 +59,7 @@ async def search(caller: Caller, query: SearchQuery) -> list[SearchHit]:
             tags=query.scope.tags,
             source_kind=query.scope.source_kind,
             window=window(query.temporal, now()),
+            learned_before=query.learned_before,
             limit=effective_limit(query.limit, DEFAULT_LIMIT),
         )
     )

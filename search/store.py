@@ -18,6 +18,10 @@ IN_ROOMS = "AND room IN $rooms"
 WITH_TAGS = "AND tags CONTAINSALL $tags"
 OF_KIND = "AND source.kind = $kind"
 VALID = "AND valid_from < $window_end AND (!valid_to OR valid_to > $window_start)"
+# An end that was recorded later was not known yet: the drawer counts as open.
+VALID_AS_KNOWN = """AND valid_from < $window_end
+    AND (!valid_to OR valid_to > $window_start OR (ended_at ?? valid_to) >= $learned_before)"""
+LEARNED = "AND created_at < $learned_before"
 
 
 async def match_words(store: Store, request: ScopedRequest, terms: Sequence[str], *, any_word: bool) -> list[dict[str, Any]]:
@@ -34,8 +38,11 @@ async def match_words(store: Store, request: ScopedRequest, terms: Sequence[str]
         predicates.append(OF_KIND)
         variables["kind"] = request.source_kind.value
     if request.window is not None:
-        predicates.append(VALID)
+        predicates.append(VALID if request.learned_before is None else VALID_AS_KNOWN)
         variables |= {"window_start": request.window.start, "window_end": request.window.end}
+    if request.learned_before is not None:
+        predicates.append(LEARNED)
+        variables["learned_before"] = request.learned_before
     statement = (ANY_WORD if any_word else ALL_WORDS).format(scope=" ".join(predicates))
     rows: list[dict[str, Any]] = await store.first(statement, **variables)
     return rows

@@ -71,6 +71,8 @@ class Drawer:
     updated_at: Timestamp
     supersedes: str | None = None
     superseded_by: str | None = None
+    ended_at: Timestamp | None = None
+    """When the palace learned that the drawer had ended; it may lie after `valid_to`."""
 
     def as_json(self) -> dict[str, Any]:
         """The drawer as every door shows it. Vectors are derived data and never part of it."""
@@ -122,8 +124,12 @@ class DrawerSummary:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Ends a drawer's validity at `at`; `successor` is the drawer that replaces it, if one does."""
+    """Ends a drawer's validity at `at`; `successor` is the drawer that replaces it, if one does.
+
+    `learned_at` is when the palace learned of the end, None when that is the end itself.
+    """
 
     drawer: str
     at: Timestamp
     successor: str | None = None
+    learned_at: Timestamp | None = None

@@ -13,10 +13,13 @@ from palace.services.hierarchy import (
     show_wing,
 )
 from palace.services.items import Item, file_item
+from palace.services.supersession import History, Supersession, history, supersede
 
 __all__ = [
     "Filing",
+    "History",
     "Item",
+    "Supersession",
     "create_drawer",
     "create_room",
     "create_wing",
@@ -25,6 +28,7 @@ __all__ = [
     "delete_wing",
     "file_documents",
     "file_item",
+    "history",
     "list_drawers",
     "list_rooms",
     "list_wings",
@@ -32,4 +36,5 @@ __all__ = [
     "show_drawer",
     "show_room",
     "show_wing",
+    "supersede",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from palace.clock import now
+from palace.domain.clock import Timestamp, instant
 from palace.domain.drawer import Drawer, DrawerSummary, Source
 from palace.domain.hierarchy import Deleted, Room
 from palace.domain.ids import new_id, parse_id
@@ -33,20 +34,21 @@ async def show_drawer(caller: Caller, wing: str, room: str, reference: str) -> D
     return await existing_drawer(await existing_room(await existing_wing(wing), room), reference)
 
 
-async def create_drawer(caller: Caller, wing: str, room: str, content: str, name: str | None = None) -> tuple[Drawer, bool]:
+async def create_drawer(
+    caller: Caller, wing: str, room: str, content: str, name: str | None = None, *, valid_from: str | None = None
+) -> tuple[Drawer, bool]:
     """Stores a text by hand; returns the drawer and whether it is new.
 
     A missing wing or room is created. An unnamed text that the room already holds, current, is not stored again,
-    nor is a named one under the same name. Raises InvalidInput for a blank text, PathInvalid for an unusable name,
-    WingNotFound or RoomNotFound for an unknown id, DrawerNameTaken when the name holds other content.
+    nor is a named one under the same name. `valid_from` is when the text became true, now unless it is given. Raises
+    InvalidInput for a blank text and for an instant in the future, PathInvalid for an unusable name, WingNotFound or
+    RoomNotFound for an unknown id, DrawerNameTaken when the name holds other content.
     """
     require_write(caller, "drawer_create")
-    if not content.strip():
-        raise InvalidInput("content", "it is blank; a drawer holds text")
-    if "\0" in content:
-        raise InvalidInput("content", "it holds a NUL character, which is not text")
+    require_text(content)
     if name is not None:
         require_name(name, "drawer")
+    true_since = None if valid_from is None else became_true(valid_from)
     digest = content_hash(content)
     for _ in range(RACE_TRIES):
         place = await resolve_place(wing, room)
@@ -54,7 +56,7 @@ async def create_drawer(caller: Caller, wing: str, room: str, content: str, name
             existing = await existing_copy(place.room, digest, name)
             if existing is not None:
                 return existing, False
-        drawer = _new_drawer(caller, place.room.id, content, digest, name)
+        drawer = _new_drawer(caller, place.room.id, content, digest, name, true_since)
         changes = (*place.changes, Change("drawer", "created", drawer.id))
         try:
             await current().transact(
@@ -70,6 +72,25 @@ async def create_drawer(caller: Caller, wing: str, room: str, content: str, name
     raise PalaceBusy(f"the room {room!r} is under heavy change and the drawer was not stored", help="Try again.")
 
 
+def became_true(text: str) -> Timestamp:
+    """The instant from which something is said to hold. Raises InvalidInput on `valid_from`, for the future too."""
+    try:
+        moment = instant(text)
+    except ValueError as error:
+        raise InvalidInput("valid_from", str(error)) from None
+    if moment > now():
+        raise InvalidInput("valid_from", f"{moment} lies in the future; memory holds what is, or was, true")
+    return moment
+
+
+def require_text(content: str) -> None:
+    """Raises InvalidInput on `content` for what no drawer can hold."""
+    if not content.strip():
+        raise InvalidInput("content", "it is blank; a drawer holds text")
+    if "\0" in content:
+        raise InvalidInput("content", "it holds a NUL character, which is not text")
+
+
 async def existing_copy(room: Room, digest: str, name: str | None) -> Drawer | None:
     """The drawer that makes storing such a text needless. Raises DrawerNameTaken when the name holds other content."""
     if name is None:
@@ -80,7 +101,7 @@ async def existing_copy(room: Room, digest: str, name: str | None) -> Drawer | N
     return holder
 
 
-def _new_drawer(caller: Caller, room: str, content: str, digest: str, name: str | None) -> Drawer:
+def _new_drawer(caller: Caller, room: str, content: str, digest: str, name: str | None, valid_from: Timestamp | None) -> Drawer:
     moment = now()
     return Drawer(
         id=new_id(),
@@ -92,7 +113,7 @@ def _new_drawer(caller: Caller, room: str, content: str, digest: str, name: str 
         tags=(),
         requested_by=caller.requested_by,
         job_id=None,
-        valid_from=moment,
+        valid_from=valid_from or moment,
         valid_to=None,
         created_at=moment,
         updated_at=moment,

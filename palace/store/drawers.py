@@ -12,7 +12,7 @@ from palace.store.connection import Fragment, Store
 
 _FIELDS = """
     record::id(id) AS id, room, name, content, content_hash, source, tags, provenance,
-    valid_from, valid_to, supersedes, superseded_by, created_at, updated_at
+    valid_from, valid_to, ended_at, supersedes, superseded_by, created_at, updated_at
 """
 
 INSERT = "INSERT INTO drawer $drawers RETURN NONE;"
@@ -53,8 +53,8 @@ def _row(drawer: Drawer, unique_copies: bool) -> dict[str, Any]:
 CLOSE = """
 FOR $closing IN $closings {
     LET $closed = (UPDATE type::record('drawer', $closing.drawer)
-        SET valid_to = $closing.at, updated_at = $closing.at, superseded_by = $closing.successor ?? NONE,
-            name = NONE, copy_key = NONE
+        SET valid_to = $closing.at, ended_at = $closing.learned_at, updated_at = $closing.learned_at,
+            superseded_by = $closing.successor ?? NONE, name = NONE, copy_key = NONE
         WHERE !valid_to RETURN VALUE id);
     IF array::len($closed) = 0 { THROW 'drawer_closed' };
 };
@@ -63,7 +63,15 @@ FOR $closing IN $closings {
 
 def close_drawers(closings: Iterable[Closing]) -> Fragment:
     """Ends drawers; the transaction throws `drawer_closed` when one of them is gone or has ended already."""
-    rows = [{"drawer": closing.drawer, "at": closing.at, "successor": closing.successor} for closing in closings]
+    rows = [
+        {
+            "drawer": closing.drawer,
+            "at": closing.at,
+            "learned_at": closing.learned_at or closing.at,
+            "successor": closing.successor,
+        }
+        for closing in closings
+    ]
     return Fragment(CLOSE, {"closings": rows})
 
 
@@ -204,6 +212,7 @@ def drawer_from_row(row: Mapping[str, Any]) -> Drawer:
         updated_at=row["updated_at"],
         supersedes=row.get("supersedes"),
         superseded_by=row.get("superseded_by"),
+        ended_at=row.get("ended_at"),
     )
 
 

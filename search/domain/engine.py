@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from palace.domain.clock import Timestamp
 from search.domain.query import SourceKind, TimeWindow
 from search.domain.ranking import Ranked
 
@@ -17,7 +18,8 @@ from search.domain.ranking import Ranked
 class ScopedRequest:
     """A text and the drawers it may be answered from.
 
-    `rooms` are room ids, None for the whole palace; `window` None means no time filter.
+    `rooms` are room ids, None for the whole palace; `window` None means no time filter. With `learned_before` drawers
+    stored later do not exist yet, and those whose end was recorded later have not ended.
     """
 
     text: str
@@ -26,6 +28,7 @@ class ScopedRequest:
     source_kind: SourceKind | None
     window: TimeWindow | None
     limit: int
+    learned_before: Timestamp | None = None
 
 
 class Engine(Protocol):

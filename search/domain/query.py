@@ -107,7 +107,9 @@ class Scope:
 class SearchQuery:
     """A search as it was asked. A `limit` of 0 is the default of the operation; larger ones are capped there.
 
-    `query_embedding` is the caller's own query vector; its length is judged where the space is known.
+    `temporal` asks what was true when; `learned_before` what the palace knew by then: texts that were stored, and ends
+    that were recorded, before that instant. `query_embedding` is the caller's own query vector; its length is judged
+    where the space is known.
     """
 
     text: str
@@ -115,6 +117,7 @@ class SearchQuery:
     limit: int = 0
     scope: Scope = Scope()
     temporal: Temporal = Current()
+    learned_before: Timestamp | None = None
     expand: bool = False
     query_embedding: tuple[float, ...] | None = None
 
@@ -132,6 +135,7 @@ def query_from_text(
     from_: str | None = None,
     until: str | None = None,
     include_historical: bool = False,
+    learned_before: str | None = None,
     expand: bool = False,
 ) -> SearchQuery:
     """The query of a door that speaks in texts. `tags` is a list, or one text with commas between them.
@@ -152,6 +156,7 @@ def query_from_text(
             source_kind=_word("source_kind", source_kind, SourceKind),
         ),
         temporal=_temporal_from_text(as_of, from_, until, include_historical),
+        learned_before=None if learned_before is None else _instant("learned_before", learned_before),
         expand=expand,
     )
 
@@ -177,6 +182,7 @@ def query_from_body(body: object) -> SearchQuery:
             source_kind=_read(filters, "source_kind", _or_null(_source_kind), None, "filter."),
         ),
         temporal=_read(filters, "temporal", _temporal, _NOW, "filter."),
+        learned_before=_read(filters, "learned_before", _or_null(_rfc3339), None, "filter."),
         expand=_read(fields, "expand", _boolean, False),
         query_embedding=_read(fields, "query_embedding", _or_null(_vector), None),
     )

@@ -26,6 +26,8 @@ GATED = {
     "POST /api/wings/{wing}/rooms/{room}/drawers": (WRITE, "drawer_create"),
     "GET /api/wings/{wing}/rooms/{room}/drawers/{drawer}": (READ, "drawer_show"),
     "DELETE /api/wings/{wing}/rooms/{room}/drawers/{drawer}": (WRITE, "drawer_delete"),
+    "POST /api/drawers/{drawer_id}/supersede": (WRITE, "drawer_supersede"),
+    "GET /api/drawers/{drawer_id}/history": (READ, "history"),
     "GET /api/jobs": (READ, "job_list"),
     "GET /api/jobs/{job_id}": (READ, "job_get"),
     "GET /api/jobs/{job_id}/log": (READ, "job_get"),

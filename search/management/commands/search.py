@@ -35,6 +35,7 @@ class Command(ConsoleCommand):
         when.add_argument("--from", metavar="WHEN", dest="start", help="what held at some time from here")
         when.add_argument("--until", metavar="WHEN", help="up to here, exclusive")
         when.add_argument("--include-historical", action="store_true", help="what ever held")
+        when.add_argument("--learned-before", metavar="WHEN", help="only what the palace knew before that instant")
         parser.add_argument("--expand", action="store_true", help="append drawers related through the graph")
 
     def run(self, call: Call) -> None:
@@ -58,6 +59,7 @@ class Command(ConsoleCommand):
                 "from": args.start,
                 "until": args.until,
                 "include_historical": args.include_historical,
+                "learned_before": args.learned_before,
                 "expand": args.expand,
             },
         )

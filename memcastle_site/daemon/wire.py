@@ -259,6 +259,9 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]
             self.transport.pauseProducing()
 
     def sendMessage(self, *args: Any, **kwargs: Any) -> None:  # noqa: N802
+        if self.state in (self.STATE_CLOSING, self.STATE_CLOSED):
+            # The goodbye was faster than the answer. The client hears nothing any more, as if it had left.
+            return
         # autobahn holds what we send to the limit of what we take.
         limit, self.maxMessagePayloadSize = self.maxMessagePayloadSize, 0
         try:

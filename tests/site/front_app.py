@@ -118,6 +118,11 @@ class Application:
             while True:
                 await send({"type": "websocket.send", "bytes": b"x" * 65536})
                 self.counters["flooded"] += 65536
+        while scope["path"] == "/chatter" and not self.front.closing:
+            await asyncio.sleep(0.005)
+        for _ in range(20 if scope["path"] == "/chatter" else 0):
+            await asyncio.sleep(0.005)
+            await send({"type": "websocket.send", "text": "an answer that comes late"})
         while (message := await receive())["type"] == "websocket.receive":
             await send({"type": "websocket.send", "text": message["text"].upper()})
         self.counters["disconnected"] += 1

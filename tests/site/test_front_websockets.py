@@ -83,6 +83,20 @@ def test_stop_says_goodbye(start_server: Callable[..., Server]) -> None:
     assert server.ended() == 0
 
 
+def test_answers_that_come_after_the_goodbye_break_nothing(start_server: Callable[..., Server]) -> None:
+    """The client may be told that the daemon stops while its request is being answered."""
+    server = start_server(grace=0.5)
+    with server.socket() as sock:
+        sock.sendall(
+            b"GET /chatter HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        assert sock.recv(4096).startswith(b"HTTP/1.1 101")
+        server.begin_stop()
+        assert server.ended() == 0
+    assert "Traceback" not in server.log
+
+
 def test_client_that_ignores_the_goodbye_does_not_hold_up_the_stop(start_server: Callable[..., Server]) -> None:
     server = start_server(grace=0.2)
     with server.socket() as sock:

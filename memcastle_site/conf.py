@@ -7,21 +7,17 @@ docs/configuration.md lists every key.
 from __future__ import annotations
 
 import ipaddress
-import re
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from jobs import conf as jobs_conf
-from memcastle_site.gate.hosts import parse_authority, parse_origin
-from memcastle_site.logs import parse_levels
+from memcastle_site import conf_values as values
 from mining import conf as mining_conf
 from palace.configuration import (
-    FromText,
     absolute_path,
     boolean,
     choice,
@@ -35,82 +31,6 @@ from palace.configuration import (
 from palace.errors import ConfigInvalid, FileFailed
 
 Section = TypeVar("Section")
-
-TOKEN_LENGTH = 16
-"""Fewest characters of `auth.token`."""
-
-_INTERVAL = re.compile(r"([0-9]{1,9})(ms|s|m)", re.ASCII)
-_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000}
-
-
-def _bind_address(value: object) -> str:
-    accepted = "an IPv4 or IPv6 address such as 127.0.0.1 or ::1, not a host name"
-    if not isinstance(value, str):
-        raise ValueError(accepted)
-    try:
-        return str(ipaddress.ip_address(str(value)))
-    except ValueError:
-        authority = parse_authority(value)
-        if authority is not None and authority.port is not None:
-            accepted = "an IP address alone; the port has a setting of its own (server.port or db.port)"
-        raise ValueError(accepted) from None
-
-
-def _host_name(text: str) -> str:
-    authority = parse_authority(text)
-    if authority is None or authority.port is not None:
-        raise ValueError
-    return authority.host
-
-
-def _web_origin(text: str) -> str:
-    origin = parse_origin(text)
-    if origin is None:
-        raise ValueError
-    return str(origin)
-
-
-def _level(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a string: a level or directives such as memcastle=debug,warn")
-    parse_levels(value)
-    return value.strip()
-
-
-def _token(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a string")
-    token = value.strip() if isinstance(value, FromText) else value
-    if token != token.strip():
-        raise ValueError("written without white space at its edges")
-    if len(token) < TOKEN_LENGTH:
-        raise ValueError(f"at least {TOKEN_LENGTH} characters long")
-    if not all(" " <= character <= "~" for character in token):
-        raise ValueError("made of printable ASCII characters, since no other fits into an HTTP header")
-    return str(token)
-
-
-def _store_url(value: object) -> str:
-    accepted = "a URL such as ws://127.0.0.1:8000 or wss://database.example, without query and fragment"
-    if not isinstance(value, str) or not value.isascii() or any(character <= " " for character in value):
-        raise ValueError(accepted)
-    try:
-        parts = urlsplit(value)
-        _ = parts.port
-    except ValueError:
-        raise ValueError(accepted) from None
-    if parts.scheme not in ("ws", "wss") or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError(accepted)
-    return str(value)
-
-
-def _sync(value: object) -> str:
-    word = value.strip().lower() if isinstance(value, str) else ""
-    interval = _INTERVAL.fullmatch(word)
-    long_enough = interval is not None and int(interval[1]) * _MILLISECONDS[interval[2]] > 100
-    if word not in ("every", "never") and not long_enough:
-        raise ValueError("'every', 'never' or an interval of more than 100 ms, such as 500ms, 2s or 1m")
-    return word
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +51,7 @@ class ServerConfig:
     """Where the daemon listens and whom it answers."""
 
     bind: str = setting(
-        _bind_address,
+        values.bind_address,
         "127.0.0.1",
         env="MEMCASTLE_BIND",
         help="IP address to listen on. Beyond loopback, turn on auth.enabled as well.",
@@ -143,13 +63,13 @@ class ServerConfig:
         help="TCP port to listen on; 0 lets the system choose, and commands find the port in the registry file.",
     )
     allowed_hosts: tuple[str, ...] = setting(
-        strings(_host_name, accepted="a list of host names without scheme, port or path"),
+        strings(values.host_name, accepted="a list of host names without scheme, port or path"),
         (),
         env="MEMCASTLE_SERVER_ALLOWED_HOSTS",
         help="Host names the daemon answers for beside IP addresses and localhost; others get 421.",
     )
     allowed_origins: tuple[str, ...] = setting(
-        strings(_web_origin, accepted="a list of origins such as https://memory.example, without a path"),
+        strings(values.web_origin, accepted="a list of origins such as https://memory.example, without a path"),
         (),
         env="MEMCASTLE_SERVER_ALLOWED_ORIGINS",
         help="Origins of web pages that may send requests beside the daemon's own pages; others get 403.",
@@ -161,7 +81,7 @@ class DatabaseConfig:
     """Where the database endpoint listens once it is asked for; nothing here opens it."""
 
     bind: str = setting(
-        _bind_address,
+        values.bind_address,
         "127.0.0.1",
         env="MEMCASTLE_DB_BIND",
         help="IP address of the database endpoint. Beyond loopback it needs db.allow_remote and auth.enabled.",
@@ -204,7 +124,7 @@ class AuthConfig:
         help="Every request needs a bearer token, except GET /api/health and static files. Read once at start.",
     )
     token: str | None = setting(
-        _token,
+        values.token,
         None,
         env="MEMCASTLE_AUTH_TOKEN",
         secret=True,
@@ -226,12 +146,12 @@ class StoreConfig:
         help="embedded: the daemon holds the database itself. remote: it is on a server, and daemons may share it.",
     )
     sync: str = setting(
-        _sync,
+        values.sync,
         "every",
         env="MEMCASTLE_STORE_SYNC",
         help="When writes reach the disk: after every transaction, never on purpose, or at an interval such as 500ms, 2s, 1m.",
     )
-    url: str | None = setting(_store_url, None, secret=True, help="Where the database server listens, ws:// or wss://.")
+    url: str | None = setting(values.store_url, None, secret=True, help="Where the database server listens, ws:// or wss://.")
     namespace: str | None = setting(text, None, help="Namespace of the palace on the server; made when missing.")
     database: str | None = setting(text, None, help="Database of the palace in the namespace; made when missing.")
     username: str | None = setting(text, None, help="A root user of the server.")
@@ -263,7 +183,7 @@ class LoggingConfig:
     """What is logged, on stderr, and in which form."""
 
     level: str = setting(
-        _level,
+        values.level,
         "info",
         env="MEMCASTLE_LOG",
         help="off, error, warn, info, debug or trace, or directives such as memcastle=debug,warn. "
